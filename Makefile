@@ -1,0 +1,53 @@
+# make demo   learn to complete handwritten digits, write a page with the results
+# make test   lint, types and every test
+# Both set up .venv by themselves; the only needs are make and Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
+
+ifndef MERCER_DATA
+ifneq ($(wildcard ../shared/data),)
+export MERCER_DATA := $(abspath ../shared/data)
+endif
+endif
+
+.PHONY: demo test lint clean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.installed
+	@$(BIN)/mercer demo
+
+# Two test processes, one BLAS thread each.
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
+test: export MKL_NUM_THREADS = 1
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.installed-tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# The stamps: a second run installs nothing, a change of pyproject.toml installs again.
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "mercer needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try make PYTHON=python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) \
+		|| { echo "could not create $(VENV); on Debian and Ubuntu, install the package python3-venv"; rm -rf $(VENV); exit 1; }
+	@echo "installing mercer into $(VENV) (once)"
+	@$(PIP) --editable .
+	@touch $@
+
+# This exact torch, before the rest: a looser requirement would pull gigabytes of CUDA libraries.
+$(VENV)/.installed-tests: $(VENV)/.installed
+	@echo "installing the test tools into $(VENV) (once)"
+	@$(PIP) torch==2.13.0 || echo "torch 2.13.0 could not be installed: the tests that need it will be skipped"
+	@$(PIP) --editable '.[test]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
