@@ -1,0 +1,42 @@
+"""What "similar" means: kernels on vectors, strings, classes, label sets, distances and anything else."""
+
+from mercer.kernels.algebra import Normalized, Product, Scaled, Sum
+from mercer.kernels.base import Kernel
+from mercer.kernels.centering import Centered, CenteredAt
+from mercer.kernels.classes import Classes
+from mercer.kernels.clipping import Clipped, ClippedAt
+from mercer.kernels.composition import GaussianOf
+from mercer.kernels.distances import FromDistances, FromDistancesAt
+from mercer.kernels.features import FeatureMap
+from mercer.kernels.functions import FromFunction
+from mercer.kernels.labels import LabelSets
+from mercer.kernels.precomputed import Precomputed
+from mercer.kernels.sequences import Positions, Subsequence
+from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
+
+__all__ = [
+    "Centered",
+    "CenteredAt",
+    "Classes",
+    "Clipped",
+    "ClippedAt",
+    "FeatureMap",
+    "FromDistances",
+    "FromDistancesAt",
+    "FromFunction",
+    "Gaussian",
+    "GaussianOf",
+    "Kernel",
+    "LabelSets",
+    "Laplacian",
+    "Linear",
+    "Normalized",
+    "Polynomial",
+    "Positions",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Subsequence",
+    "Sum",
+    "VectorKernel",
+]

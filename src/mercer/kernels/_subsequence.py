@@ -1,0 +1,209 @@
+"""The dynamic programme of the subsequence kernel, on many pairs of strings at once.
+
+Pairs are laid out in lanes: entry w of every array belongs to the w-th of `LANES` pairs, and the
+innermost loop runs over the lanes. Within one pair each step waits for the one before; the lanes do
+not wait for each other, so the compiler turns that loop into vector instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from mercer.sequences import Codes
+
+LANES = 32
+"""Pairs computed together: a few vector registers' worth, so that their waits overlap."""
+
+_END_LEFT, _END_RIGHT = -1, -2
+"""What fills a lane after the end of its string; unequal, so that ends never match."""
+
+_SMALL = 2e6
+"""Cells of the programme, about a millisecond, for which a second thread is not worth starting."""
+
+
+class Workspace(NamedTuple):
+    """What one thread writes to, allocated before its loop."""
+
+    repeated: np.ndarray
+    """A string, the same in all lanes."""
+    prefix: np.ndarray
+    """K′ of Lodhi et al.: entry [i, k] for subsequences of length i and k symbols of the right."""
+    running: np.ndarray
+    """K″ of Lodhi et al. for the current symbols."""
+    total: np.ndarray
+    """The kernel values."""
+
+    @classmethod
+    def sized(cls, length: int, left: int, right: int) -> Workspace:
+        """Room for subsequences of `length` in strings of up to `left` and `right` symbols."""
+        return cls(
+            np.empty((left, LANES), dtype=np.int32),
+            np.empty((length, right + 1, LANES)),
+            np.empty(LANES),
+            np.empty(LANES),
+        )
+
+
+def subsequence_gram(X: Codes, Z: Codes | None, length: int, decay: float) -> np.ndarray:
+    """The kernel of all strings of `X` with all of `Z`; without `Z`, of `X` with itself."""
+    columns = X if Z is None else Z
+    row_order, column_order = _longest_first(X), _longest_first(columns)
+    blocks = _packed(columns, column_order, _END_RIGHT)
+    symbols = X.symbols.astype(np.int32)  # one type for all, so that the loop is compiled once
+    longest = int(X.lengths.max())
+    gram = np.zeros((len(row_order), len(column_order)))
+
+    def fill(rows: np.ndarray) -> None:
+        space = Workspace.sized(length, longest, blocks.shape[1])
+        _fill(symbols, X.starts, row_order, rows, blocks, column_order, Z is None, decay, space, gram)
+
+    cells = float(length) * X.lengths.sum() * columns.lengths.sum() / (2 if Z is None else 1)
+    _in_threads(fill, len(row_order), 1 if cells < _SMALL else numba.get_num_threads())
+    gram *= decay ** (2 * length)
+    return gram
+
+
+def subsequence_diagonal(X: Codes, length: int, decay: float) -> np.ndarray:
+    """The kernel of each string with itself."""
+    order = _longest_first(X)
+    left, right = _packed(X, order, _END_LEFT), _packed(X, order, _END_RIGHT)
+    totals = np.empty((len(left), LANES))
+    _pair_up(left, right, decay, Workspace.sized(length, 0, right.shape[1]), totals)
+    diagonal = np.empty(len(order))
+    diagonal[order] = totals.ravel()[: len(order)]
+    diagonal *= decay ** (2 * length)
+    return diagonal
+
+
+def _in_threads(fill: Callable[[np.ndarray], None], rows: int, workers: int) -> None:
+    """Call `fill` on groups of rows that together are all rows."""
+    if workers == 1:
+        fill(np.arange(rows))
+        return
+    # Interleaved groups are each a fair sample of the long and the short; there are more of them
+    # than workers, so that one held up does not hold up the others. Plain threads on compiled code
+    # that lets go of the interpreter lock survive a fork and may be started from several threads,
+    # which a parallel region of the compiler's own does not.
+    groups = [np.arange(first, rows, 8 * workers) for first in range(min(8 * workers, rows))]
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(fill, groups))
+
+
+def _longest_first(codes: Codes) -> np.ndarray:
+    """An order that puts strings of one length side by side, so that few lanes are padding."""
+    return np.argsort(-codes.lengths, kind="stable")
+
+
+def _packed(codes: Codes, order: np.ndarray, end: int) -> np.ndarray:
+    """The strings in blocks of `LANES`: entry [b, k, w] is symbol k of the w-th string of block b."""
+    width, count = int(codes.lengths.max()), -(-len(order) // LANES)
+    padded = np.full((count * LANES, width), end, dtype=np.int32)
+    strings = [codes.symbols[codes.starts[i] : codes.starts[i + 1]] for i in order]
+    padded[: len(order)][np.arange(width) < codes.lengths[order, None]] = np.concatenate(strings)
+    return np.ascontiguousarray(padded.reshape(count, LANES, width).transpose(0, 2, 1))
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+def _score(
+    left: np.ndarray,
+    left_length: int,
+    right: np.ndarray,
+    right_length: int,
+    decay: float,
+    prefix: np.ndarray,
+    running: np.ndarray,
+    total: np.ndarray,
+) -> None:
+    """Sum over common subsequences, short of the factor decay^(2 length), for each lane.
+
+    Levels are updated from the highest down, so that each sees the one below as it was before the
+    current symbol of the left string, and one copy of each is enough.
+    """
+    length = prefix.shape[0]
+    for w in range(LANES):
+        total[w] = 0.0
+    for level in range(length):
+        for k in range(right_length + 1):
+            for w in range(LANES):
+                prefix[level, k, w] = 1.0 if level == 0 else 0.0
+    for j in range(left_length):
+        for k in range(right_length):
+            for w in range(LANES):
+                total[w] += prefix[length - 1, k, w] if left[j, w] == right[k, w] else 0.0
+        for level in range(length - 1, 0, -1):
+            for w in range(LANES):
+                running[w] = 0.0
+            for k in range(right_length - 1):
+                for w in range(LANES):
+                    below = prefix[level - 1, k, w] if left[j, w] == right[k, w] else 0.0
+                    running[w] = decay * running[w] + below
+                    prefix[level, k + 1, w] = decay * prefix[level, k + 1, w] + running[w]
+
+
+@numba.njit(cache=True, nogil=True)
+def _used(block: np.ndarray) -> int:
+    """The length of the longest string of a block, which is its first."""
+    used = block.shape[0]
+    while used > 0 and block[used - 1, 0] < 0:
+        used -= 1
+    return used
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(
+    symbols: np.ndarray,
+    starts: np.ndarray,
+    row_order: np.ndarray,
+    rows: np.ndarray,
+    blocks: np.ndarray,
+    column_order: np.ndarray,
+    symmetric: bool,
+    decay: float,
+    space: Workspace,
+    gram: np.ndarray,
+) -> None:
+    """The kernel of some rows, given by their places in `row_order`, with all columns."""
+    length = space.prefix.shape[0]
+    for b in range(blocks.shape[0]):
+        first, longest = b * LANES, _used(blocks[b])
+        for place in rows:
+            row = row_order[place]
+            size = starts[row + 1] - starts[row]
+            # what is above the diagonal is copied from below it
+            if size < length or longest < length or (symmetric and place < first):
+                continue
+            for j in range(size):
+                for w in range(LANES):
+                    space.repeated[j, w] = symbols[starts[row] + j]
+            _score(
+                space.repeated,
+                size,
+                blocks[b],
+                longest,
+                decay,
+                space.prefix,
+                space.running,
+                space.total,
+            )
+            for w in range(min(LANES, len(column_order) - first)):
+                if symmetric and place < first + w:
+                    break
+                column = column_order[first + w]
+                gram[row, column] = space.total[w]
+                if symmetric:
+                    gram[column, row] = space.total[w]
+
+
+@numba.njit(cache=True, nogil=True)
+def _pair_up(left: np.ndarray, right: np.ndarray, decay: float, space: Workspace, totals: np.ndarray) -> None:
+    """The kernel of the w-th left string of each block with the w-th right one."""
+    for b in range(left.shape[0]):
+        size = _used(left[b])
+        _score(left[b], size, right[b], size, decay, space.prefix, space.running, space.total)
+        for w in range(LANES):
+            totals[b, w] = space.total[w]

@@ -1,0 +1,299 @@
+"""Kernels made of kernels: sums, products, multiples and cosines."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, NumericalWarning, like, namespace, to_numpy
+from mercer.kernels._grams import fresh, row_blocks, squared_norms
+from mercer.kernels._scales import require_positive
+from mercer.kernels.base import Kernel, shown
+from mercer.kernels.features import FeatureMap
+from mercer.objects import Objects
+
+
+class _Pair(Kernel):
+    """A kernel made of two, both of which must make sense of the objects."""
+
+    left: Kernel
+    right: Kernel
+
+    def check(self, X: Objects, name: str = "X") -> Objects:
+        """`X` as the left kernel wants it, once the right one has found nothing wrong with it."""
+        self.right.check(X, name)
+        return self.left.check(X, name)
+
+    def _both(self, X: Objects, Z: Objects | None) -> tuple[Array, Array]:
+        left = fresh(self.left(X, Z), X)
+        return left, like(self.right(X, Z), left)
+
+
+@dataclass(eq=False, repr=False)
+class Sum(_Pair):
+    r"""The sum of two kernels, :math:`k(x, z) = k_1(x, z) + k_2(x, z)`: their features side by side.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> 0.5 * Gaussian(scale=2) + Linear()
+    0.5 * Gaussian(scale=2) + Linear()
+    """
+
+    left: Kernel
+    right: Kernel
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The sum of the two values."""
+        return self.left.pointwise(x, z) + self.right.pointwise(x, z)
+
+    def sees(self, X: Objects) -> np.ndarray:
+        """True where either kernel sees the object."""
+        return self.left.sees(X) | self.right.sees(X)
+
+    def feature_map(self, X: Objects) -> SideBySide | None:
+        """The two feature maps side by side, where both kernels have one."""
+        left, right = self.left.feature_map(X), self.right.feature_map(X)
+        return None if left is None or right is None else SideBySide(left, right)
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        gram, other = self._both(X, Z)
+        gram += other
+        return gram
+
+    def _diag(self, X: Objects) -> Array:
+        left = self.left.diag(X)
+        return left + like(self.right.diag(X), left)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{self.left!r} + {_operand(self.right, Sum)}"
+
+
+@dataclass(eq=False, repr=False)
+class Product(_Pair):
+    r"""The product of two kernels, :math:`k(x, z) = k_1(x, z)\, k_2(x, z)`: all products of their features.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> (Linear() + Gaussian(scale=1.0)) * Linear()
+    (Linear() + Gaussian(scale=1.0)) * Linear()
+    """
+
+    left: Kernel
+    right: Kernel
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The product of the two values."""
+        return self.left.pointwise(x, z) * self.right.pointwise(x, z)
+
+    def sees(self, X: Objects) -> np.ndarray:
+        """True where both kernels see the object."""
+        return self.left.sees(X) & self.right.sees(X)
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        gram, other = self._both(X, Z)
+        gram *= other
+        return gram
+
+    def _diag(self, X: Objects) -> Array:
+        left = self.left.diag(X)
+        return left * like(self.right.diag(X), left)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{_operand(self.left, Sum)} * {_operand(self.right, Sum, Product, Scaled)}"
+
+
+class _Around(Kernel):
+    """A kernel made of one other, on the same objects."""
+
+    kernel: Kernel
+
+    def check(self, X: Objects, name: str = "X") -> Objects:
+        """`X` as the kernel inside wants it."""
+        return self.kernel.check(X, name)
+
+    def sees(self, X: Objects) -> np.ndarray:
+        """What the kernel inside sees."""
+        return self.kernel.sees(X)
+
+
+@dataclass(eq=False, repr=False)
+class Scaled(_Around):
+    r"""A multiple of a kernel, :math:`k(x, z) = c\, k_1(x, z)`.
+
+    Parameters
+    ----------
+    factor : float
+        c, above zero.
+    kernel : Kernel
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> (2 * Linear())([[1.0]], [[3.0]])
+    array([[6.]])
+    """
+
+    factor: float
+    kernel: Kernel
+
+    def check_parameters(self) -> None:
+        """The factor is above zero."""
+        require_positive(self.factor, "factor", self)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The multiple of the value."""
+        return float(self.factor) * self.kernel.pointwise(x, z)
+
+    def feature_map(self, X: Objects) -> Stretched | None:
+        """The features times √c, where the kernel has some."""
+        inner = self.kernel.feature_map(X)
+        return None if inner is None else Stretched(float(self.factor) ** 0.5, inner)
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        gram = fresh(self.kernel(X, Z), X)
+        gram *= float(self.factor)
+        return gram
+
+    def _diag(self, X: Objects) -> Array:
+        return float(self.factor) * self.kernel.diag(X)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{shown(self.factor)} * {_operand(self.kernel, Sum, Product, Scaled)}"
+
+
+@dataclass(eq=False, repr=False)
+class Normalized(_Around):
+    r"""The cosine of a kernel, :math:`k(x, z) = k_1(x, z) / \sqrt{k_1(x, x)\, k_1(z, z)}`.
+
+    An object whose norm is zero, :math:`k_1(x, x) = 0`, has no direction. It stays the zero vector:
+    its similarity with everything is 0, with itself too, and `sees` is False for it.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Subsequence
+    >>> Subsequence(length=3).normalized()(["abcd", "abc", "ab"]).round(3)
+    array([[1.   , 0.632, 0.   ],
+           [0.632, 1.   , 0.   ],
+           [0.   , 0.   , 0.   ]])
+    """
+
+    kernel: Kernel
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The cosine of the two objects, or zero where one of them has no direction."""
+        left, right = self.kernel.pointwise(x, x), self.kernel.pointwise(z, z)
+        return self.kernel.pointwise(x, z) / (left**0.5 * right**0.5) if left > 0 and right > 0 else 0.0
+
+    def sees(self, X: Objects) -> np.ndarray:
+        """True where the kernel inside sees the object and its norm is not zero."""
+        return self.kernel.sees(X) & (to_numpy(self.diag(X)) > 0)
+
+    def feature_map(self, X: Objects) -> UnitLength | None:
+        """The features divided by their length, where the kernel has some."""
+        inner = self.kernel.feature_map(X)
+        return None if inner is None else UnitLength(self.kernel, inner)
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        gram = fresh(self.kernel(X, Z), X)
+        left, right = (_inverse_lengths(norms, self.kernel) for norms in squared_norms(self.kernel, X, Z, gram))
+        right = like(right, left)
+        for rows in row_blocks(gram):
+            gram[rows, :] = gram[rows, :] * (left[rows, None] * right[None, :])
+        return gram
+
+    def _diag(self, X: Objects) -> Array:
+        norms = self.kernel.diag(X)
+        return namespace(norms).astype(_inverse_lengths(norms, self.kernel) > 0, norms.dtype)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{_operand(self.kernel, Sum, Product, Scaled)}.normalized()"
+
+
+@dataclass
+class SideBySide(FeatureMap):
+    """The columns of one map, then those of another."""
+
+    left: FeatureMap
+    right: FeatureMap
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """The columns of both."""
+        return self.left.dimension + self.right.dimension
+
+    def __call__(self, X: Objects) -> Array:
+        """The rows of both, side by side."""
+        left = self.left(X)
+        return namespace(left).concat([left, like(self.right(X), left)], axis=1)
+
+
+@dataclass
+class Stretched(FeatureMap):
+    """The features of another map times a number."""
+
+    factor: float
+    inner: FeatureMap
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """As many as the map inside."""
+        return self.inner.dimension
+
+    def __call__(self, X: Objects) -> Array:
+        """The stretched rows."""
+        return self.factor * self.inner(X)
+
+
+@dataclass
+class UnitLength(FeatureMap):
+    """The features of another map divided by the length √k(x, x); rows of length zero stay zero.
+
+    The length is the kernel's, not the row's: it counts what the vocabulary leaves out.
+    """
+
+    kernel: Kernel
+    inner: FeatureMap
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """As many as the map inside."""
+        return self.inner.dimension
+
+    def __call__(self, X: Objects) -> Array:
+        """The rows at unit length."""
+        return self.inner(X) * _inverse_lengths(self.kernel.diag(X), self.kernel)[:, None]
+
+
+def _operand(kernel: Kernel, *weaker: type[Kernel]) -> str:
+    """The kernel's repr, in parentheses where it would otherwise be read as something else."""
+    return f"({kernel!r})" if isinstance(kernel, weaker) else repr(kernel)
+
+
+def _inverse_lengths(norms: Array, kernel: Kernel) -> Array:
+    """1/√k(x, x), or zero where the norm is zero."""
+    xp = namespace(norms)
+    lowest, highest = float(xp.min(norms)), float(xp.max(norms))
+    if lowest < 0:
+        _mind_negative(lowest, highest, kernel)
+    positive = norms > 0
+    one = xp.ones_like(norms)
+    return xp.where(positive, one / xp.sqrt(xp.where(positive, norms, one)), xp.zeros_like(norms))
+
+
+def _mind_negative(lowest: float, highest: float, kernel: Kernel) -> None:
+    if lowest < -1e-10 * max(highest, 0.0) or highest <= 0:
+        raise ValueError(
+            f"{kernel!r} gives k(x, x) = {lowest:.6g} for some object; expected a kernel, which is "
+            "never below zero there. It cannot be normalized"
+        )
+    warnings.warn(
+        f"{kernel!r} gives k(x, x) = {lowest:.3g} for some object (largest {highest:.3g}), below "
+        "zero by rounding; it is taken as zero",
+        NumericalWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,208 @@
+"""What a kernel is."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from mercer.arrays import Array, is_array, to_numpy
+from mercer.kernels.features import FeatureMap
+from mercer.objects import Objects, as_objects
+
+
+class Kernel(BaseEstimator):
+    r"""A similarity that is an inner product, :math:`k(x, z) = \langle\phi(x), \phi(z)\rangle`.
+
+    A new kernel is a dataclass (``@dataclass(eq=False, repr=False)``) with one method, `pointwise`. Everything else has
+    a default: override `_matrix` and `_diag` when there is a faster way, `check` when only some objects make sense,
+    `_resolved` when a parameter is learned from data, `feature_map` when φ is finite, `sees` when φ(x) = 0 means
+    that the kernel cannot tell anything about x.
+
+    Kernels hold parameters, not data. They add, multiply and scale: ``0.5 * Gaussian(2.0) + Linear()``.
+    """
+
+    @property
+    def is_psd(self) -> bool:
+        """Positive semi-definite by construction. Where False, the estimators measure it."""
+        return all(part.is_psd for part in self.parts())
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether a collection is itself a Gram matrix (scikit-learn slices those on both sides)."""
+        return any(part.pairwise for part in self.parts())
+
+    @property
+    def takes_vectors(self) -> bool:
+        """Whether the objects are vectors: rows of a numeric array."""
+        return any(part.takes_vectors for part in self.parts())
+
+    # -- what a new kernel defines ------------------------------------------------------------------
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """k(x, z) for two objects."""
+        raise TypeError(f"{type(self).__name__} must define pointwise(x, z), or override _matrix and _diag")
+
+    # -- what a user calls --------------------------------------------------------------------------
+
+    def __call__(self, X: Objects, Z: Objects | None = None) -> Array:
+        """The Gram matrix of `X`, or the cross-Gram matrix between `X` and `Z`."""
+        self.check_parameters()
+        self.require_resolved()
+        X = self.check(X, "X")
+        return self._matrix(X, None if Z is None else self.check(Z, "Z"))
+
+    def diag(self, X: Objects) -> Array:
+        """k(x, x) for each object, without the rest of the Gram matrix."""
+        self.check_parameters()
+        self.require_resolved()
+        return self._diag(self.check(X, "X"))
+
+    def check(self, X: Objects, name: str = "X") -> Objects:
+        """`X` as the collection this kernel works on, or an error that names what is wrong with it."""
+        return as_objects(X, name)
+
+    def resolve(self, X: Objects) -> Kernel:
+        """A kernel with everything that depends on data (a median scale, a centre) fixed from `X`."""
+        self.check_parameters()
+        X = self.check(X, "X")
+        parameters = {
+            name: value.resolve(X) if isinstance(value, Kernel) else value
+            for name, value in self.get_params(deep=False).items()
+        }
+        return type(self)(**parameters)._resolved(X)
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether the kernel can be evaluated as it stands."""
+        return all(part.is_resolved for part in self.parts())
+
+    def feature_map(self, X: Objects) -> FeatureMap | None:
+        """A finite map φ with k(x, z) = φ(x)·φ(z), with its vocabulary taken from `X`; None where there is none."""
+        return None
+
+    def sees(self, X: Objects) -> np.ndarray:
+        """For each object, whether its image φ(x) says anything about it (True for most kernels)."""
+        X = self.check(X, "X")
+        return np.ones(X.shape[0] if is_array(X) else len(X), dtype=bool)
+
+    # -- vectorised forms, by default from `pointwise` ----------------------------------------------
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        if Z is not None:
+            return np.asarray([[self.pointwise(x, z) for z in Z] for x in X], dtype=float)
+        gram = np.empty((len(X), len(X)))
+        for i in range(len(X)):
+            for j in range(i + 1):
+                gram[i, j] = gram[j, i] = self.pointwise(X[i], X[j])
+        return gram
+
+    def _diag(self, X: Objects) -> Array:
+        return np.asarray([self.pointwise(x, x) for x in X], dtype=float)
+
+    def _resolved(self, X: Objects) -> Kernel:
+        return self
+
+    # -- helpers ------------------------------------------------------------------------------------
+
+    def check_parameters(self) -> None:
+        """Raise if a parameter is out of its range; called before every evaluation, parts see to their own."""
+
+    def parts(self) -> list[Kernel]:
+        """The kernels this one is made of."""
+        return [value for value in self.get_params(deep=False).values() if isinstance(value, Kernel)]
+
+    def require_resolved(self) -> None:
+        """Raise if a parameter still has to be learned from data."""
+        if not self.is_resolved:
+            raise ValueError(
+                f"{self!r} has a parameter that is learned from data; call kernel.resolve(X) with the training "
+                "objects first (estimators do that in fit, and keep the result as input_kernel_ and output_kernel_)"
+            )
+
+    # -- algebra ------------------------------------------------------------------------------------
+
+    def __add__(self, other: Kernel) -> Kernel:
+        from mercer.kernels.algebra import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: Any) -> Kernel:
+        # sum([a, b]) starts from the number 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    # NumPy numbers would otherwise take `number * kernel` for themselves
+    __array_ufunc__ = None
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        from mercer.kernels.algebra import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(other, self) if isinstance(other, int | float | np.number) else NotImplemented
+
+    def __rmul__(self, other: float) -> Kernel:
+        return self * other
+
+    def normalized(self) -> Kernel:
+        """The cosine of this kernel, k(x, z) / √(k(x, x) k(z, z))."""
+        from mercer.kernels.algebra import Normalized
+
+        return Normalized(self)
+
+    def centered(self) -> Kernel:
+        """The kernel around the mean of the training objects in feature space."""
+        from mercer.kernels.centering import Centered
+
+        return Centered(self)
+
+    def clipped(self) -> Kernel:
+        """The positive part of this similarity, for matrices and functions that are no kernels."""
+        from mercer.kernels.clipping import Clipped
+
+        return Clipped(self)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _same(self.get_params(deep=False), other.get_params(deep=False))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # in the order of the constructor, which get_params does not keep
+        names = [field.name for field in fields(self)] if is_dataclass(self) else self.get_params(deep=False)
+        arguments = ", ".join(f"{name}={shown(getattr(self, name))}" for name in names)
+        return f"{type(self).__name__}({arguments})"
+
+
+def shown(value: Any) -> str:
+    """A parameter as it stands in a repr: numbers plain, data by its shape, functions by their name."""
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if holds_data(value):
+        return f"<array of shape {tuple(value.shape)}>"
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def holds_data(value: Any) -> bool:
+    """Whether a parameter is an array, and not a number in the guise of one."""
+    return is_array(value) and value.ndim > 0
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equality that looks into dictionaries, lists and arrays of any library."""
+    if a is b:
+        return True
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_same, a, b))
+    if holds_data(a) or holds_data(b):
+        if not (holds_data(a) and holds_data(b)) or tuple(a.shape) != tuple(b.shape):
+            return False
+        a, b = to_numpy(a), to_numpy(b)
+        if a.dtype == object or b.dtype == object:
+            return all(map(_same, a.ravel().tolist(), b.ravel().tolist()))
+        return np.array_equal(a, b)
+    return bool(a == b)

@@ -1,0 +1,237 @@
+"""Kernels from distances: inner products that give them back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from mercer.arrays import Array, NumericalWarning, to_numpy
+from mercer.kernels.base import Kernel
+from mercer.kernels.centering import CenteredAt
+from mercer.kernels.functions import FromFunction
+from mercer.kernels.precomputed import as_positions, len_of, require_square, require_symmetric
+from mercer.objects import Objects, as_objects
+
+_EUCLIDEAN = 1e-8
+"""Negative eigenvalues up to this share of the largest are rounding."""
+
+
+@dataclass(eq=False, repr=False)
+class MinusHalfSquares(Kernel):
+    r"""Minus half the squared distance, :math:`-\tfrac12 d^2(x, z) - h\,[d(x, z) > 0]`.
+
+    No kernel itself, but one once it is centred, if the distances are Euclidean. The part that
+    `FromDistances` and `FromDistancesAt` share.
+
+    Parameters
+    ----------
+    distance : callable or array of shape (N, N)
+        As in `FromDistances`.
+    shift : float
+        h, half of what is added to the squared distance of any two objects that differ.
+
+    Examples
+    --------
+    >>> MinusHalfSquares(lambda x, z: abs(x - z))([0.0, 2.0])
+    array([[-0., -2.],
+           [-2., -0.]])
+    """
+
+    distance: Callable[[Any, Any], float] | Array
+    shift: float = 0.0
+
+    @property
+    def is_psd(self) -> bool:
+        """False: it is negative."""
+        return False
+
+    def check_parameters(self) -> None:
+        """A distance is a function, or a square matrix."""
+        if not callable(self.distance):
+            require_square(self.distance, "distance", "FromDistances")
+
+    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+        """`X` as objects the distance takes, or as positions in the matrix of distances."""
+        if callable(self.distance):
+            return as_objects(X, name)
+        return as_positions(X, len_of(self.distance), "distance", name)
+
+    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        distances = self._distances(X, Z)
+        if Z is None and np.any(np.diag(distances) != 0):
+            i = int(np.argmax(np.diag(distances) != 0))
+            raise ValueError(f"the distance of X[{i}] to itself is {distances[i, i]:.6g}; expected 0")
+        apart = distances > 0
+        np.square(distances, out=distances)
+        distances *= -0.5
+        if self.shift:
+            distances -= self.shift * apart
+        return distances
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return np.zeros(len(X))
+
+    def _distances(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        if callable(self.distance):
+            distances = FromFunction(self.distance)(X, Z)
+        else:
+            matrix = to_numpy(np.asarray(self.distance) if isinstance(self.distance, list) else self.distance)
+            distances = matrix[np.ix_(X, X if Z is None else Z)].astype(float)
+            if Z is None:
+                require_symmetric(distances, "distance")
+        wrong = ~((distances >= 0) & np.isfinite(distances))
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"the distance of X[{i}] to {'X' if Z is None else 'Z'}[{j}] is "
+                f"{distances[i, j]:.6g}; expected a finite number, zero or more"
+            )
+        return distances
+
+
+@dataclass(eq=False, repr=False)
+class FromDistances(Kernel):
+    r"""The inner product that gives distances back, :math:`k(x,x) + k(z,z) - 2k(x,z) = d^2(x,z)`.
+
+    .. math::
+
+        k(x, z) = -\tfrac12 \Big( d^2(x, z) - \sum_p c_p\, d^2(x, x_p) - \sum_q c_q\, d^2(z, x_q)
+                  + \sum_{pq} c_p c_q\, d^2(x_p, x_q) \Big)
+
+    with weights :math:`\sum_p c_p = 1` on the training objects: their weighted mean is the origin.
+    This is Weston et al., eq. 5, whose printed form has lost the minus sign: without it, Euclidean
+    distances would give minus their inner products.
+
+    The result is a kernel exactly when the distances are Euclidean. How far from it they are on the
+    training objects is measured by `resolve` and kept: see `FromDistancesAt`. A `NumericalWarning`
+    says it when it matters.
+
+    Parameters
+    ----------
+    distance : callable or array of shape (N, N)
+        ``distance(x, z)`` on objects; or a matrix of distances, with positions in it as objects.
+        Distances, not their squares.
+    weights : array of shape (n,), optional
+        c, one for each training object, with sum 1. By default 1/n: the origin is the centre of
+        mass.
+    repair : None or "shift"
+        What to do with distances that are not Euclidean. None leaves them, and estimators refuse a
+        clearly negative eigenvalue. "shift" adds one constant to the squared distance of any two
+        objects that differ (Lingoes 1971), the least that makes the training objects Euclidean. The
+        order of the distances stays the same, and training and prediction use the same distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([0.0, 1.0, 5.0])
+    >>> kernel = FromDistances(lambda x, z: abs(x - z)).resolve(points)
+    >>> bool(np.allclose(kernel(points), np.outer(points - 2, points - 2)))
+    True
+    """
+
+    distance: Callable[[Any, Any], float] | Array
+    weights: Array | None = None
+    repair: str | None = None
+
+    @property
+    def is_resolved(self) -> bool:
+        """False: the origin has to be learned."""
+        return False
+
+    @property
+    def is_psd(self) -> bool:
+        """Only where repaired."""
+        return self.repair is not None
+
+    def check_parameters(self) -> None:
+        """A distance, and a repair that is known."""
+        MinusHalfSquares(self.distance).check_parameters()
+        if self.repair not in (None, "shift"):
+            raise ValueError(f"repair={self.repair!r} in FromDistances; expected None or 'shift'")
+
+    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+        """`X` as objects the distance takes, or as positions in the matrix of distances."""
+        return MinusHalfSquares(self.distance).check(X, name)
+
+    def _resolved(self, X: np.ndarray) -> FromDistancesAt:
+        kernel = MinusHalfSquares(self.distance)
+        gram = kernel(X)
+        lowest, highest, mass = _spectrum(gram)
+        clearly = lowest < -_EUCLIDEAN * highest or highest < 0
+        if clearly and self.repair == "shift":
+            # a hair more than needed, so that rounding does not leave a negative eigenvalue behind
+            shift = -lowest + len(X) * float(np.finfo(float).eps) * max(highest, -lowest)
+            kernel = MinusHalfSquares(self.distance, shift)
+            gram -= shift * (gram < 0)
+        if clearly:
+            mended = f"{2 * kernel.shift:.6g} was added to the squares" if kernel.shift else "repair='shift' mends that"
+            warnings.warn(
+                f"the distances are not Euclidean: the smallest eigenvalue is {lowest:.6g} (the "
+                f"largest is {highest:.6g}), and negative ones make up {mass:.3%} of the spectrum; "
+                f"{mended}",
+                NumericalWarning,
+                stacklevel=3,
+            )
+        weights = None if self.weights is None else _checked_weights(self.weights, len(X))
+        return FromDistancesAt.mean_of(
+            kernel, X, weights, gram, smallest_eigenvalue=lowest, negative_mass=mass, repaired=self.repair is not None
+        )
+
+
+@dataclass(eq=False, repr=False)
+class FromDistancesAt(CenteredAt):
+    """A `FromDistances` whose origin is fixed, with how far from Euclidean the training distances were.
+
+    Parameters
+    ----------
+    kernel, reference, weights, means, grand_mean
+        As in `CenteredAt`, of the kernel −d²/2.
+    smallest_eigenvalue : float
+        Of the centred training Gram matrix, before any repair. Zero, up to rounding, for Euclidean
+        distances.
+    negative_mass : float
+        Σ|negative eigenvalues| / Σ|eigenvalues|, from 0 for Euclidean distances upwards.
+    repaired : bool
+        Whether the distances were made Euclidean where they were not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel = FromDistances(lambda x, z: abs(x - z)).resolve(np.array([0.0, 1.0, 5.0]))
+    >>> round(kernel.negative_mass, 6)
+    0.0
+    """
+
+    smallest_eigenvalue: float = 0.0
+    negative_mass: float = 0.0
+    repaired: bool = False
+
+    @property
+    def is_psd(self) -> bool:
+        """Only where repaired."""
+        return self.repaired
+
+
+def _spectrum(minus_half_squares: np.ndarray) -> tuple[float, float, float]:
+    """Smallest and largest eigenvalue around the centre of mass, and the share of negative ones."""
+    means = minus_half_squares.mean(axis=1)
+    centred = minus_half_squares - means[:, None] - means + means.mean()
+    values = scipy.linalg.eigvalsh(centred, overwrite_a=True, check_finite=False)
+    total = float(np.abs(values).sum())
+    return float(values[0]), float(values[-1]), float(-values[values < 0].sum()) / total if total else 0.0
+
+
+def _checked_weights(weights: Any, n: int) -> np.ndarray:
+    found = np.asarray(to_numpy(weights) if not isinstance(weights, list | tuple) else weights, dtype=float)
+    if found.shape != (n,) or not np.isfinite(found).all():
+        raise ValueError(
+            f"weights has shape {found.shape} in FromDistances; expected one finite number for each of {n} objects"
+        )
+    if abs(found.sum() - 1.0) > _EUCLIDEAN:
+        raise ValueError(f"weights in FromDistances sum to {found.sum():.6g}; expected 1. Divide them by their sum")
+    return found

@@ -1,0 +1,181 @@
+"""The kernel of multi-label data."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
+from mercer.kernels._incidence import incidence, shared
+from mercer.kernels.base import Kernel
+from mercer.kernels.features import FeatureMap
+from mercer.kernels.vectors import inner_products
+from mercer.objects import Objects, as_objects, reject_non_collection
+
+
+@dataclass(eq=False, repr=False)
+class LabelSets(Kernel):
+    r"""The number of labels in common, :math:`k(A, B) = |A \cap B|`.
+
+    The squared distance of two sets is the number of labels in one but not the other, the Hamming
+    loss.
+
+    Objects are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice
+    counts once), or the rows of a 0/1 indicator array or frame (a list of lists is read as sets).
+    The empty set is an object like any other: its image is the origin.
+
+    Examples
+    --------
+    >>> LabelSets()([{"sea", "sun"}, {"sun"}, set()])
+    array([[2., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 0.]])
+    >>> LabelSets()(np.array([[1, 1, 0], [0, 1, 1]]))
+    array([[2., 1.],
+           [1., 2.]])
+    """
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The number of labels in common."""
+        if is_array(x):
+            return float(namespace(x).sum(float64(x) * float64(z)))
+        return float(len(set(x) & set(z)))
+
+    def check(self, X: Objects, name: str = "X") -> Objects:
+        """`X` as a 0/1 matrix, or as an array of sets."""
+        reject_non_collection(X, name)
+        matrix = _as_matrix(X)
+        if matrix is not None:
+            _require_indicator(matrix, name)
+            return matrix
+        sets = as_objects(X, name)
+        for i, labels in enumerate(sets):
+            _require_set(labels, f"{name}[{i}]")
+        return sets
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        if _is_matrix(X):
+            _require_alike(X, Z)
+            return inner_products(float64(X), None if Z is None else float64(Z))
+        _require_alike(X, Z)
+        columns: dict[Hashable, int] = {}
+        rows = _indicators(X, columns, grow=True)
+        others = rows if Z is None else _indicators(Z, columns, grow=True)
+        rows.resize(rows.shape[0], len(columns))
+        return shared(rows, others)
+
+    def _diag(self, X: Objects) -> Array:
+        if _is_matrix(X):
+            return namespace(X).sum(float64(X), axis=1)
+        return np.asarray([float(len(set(labels))) for labels in X])
+
+    def feature_map(self, X: Objects) -> LabelIndicators:
+        """One column for each label in `X`, in order of first appearance, or those of the indicator matrix."""
+        X = self.check(X)
+        if _is_matrix(X):
+            return LabelIndicators(list(range(X.shape[1])), from_matrix=True)
+        return LabelIndicators(list(dict.fromkeys(label for labels in X for label in _ordered(labels))))
+
+
+@dataclass
+class LabelIndicators(FeatureMap):
+    """A one in the column of each label of the set; labels without a column are left out."""
+
+    labels: list[Hashable]
+    from_matrix: bool = False
+    """Whether the sets are the rows of an indicator matrix, whose columns are then the labels."""
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """One column per label."""
+        return len(self.labels)
+
+    def __call__(self, X: Objects) -> Array:
+        """The indicator rows."""
+        X = LabelSets().check(X)
+        if _is_matrix(X) != self.from_matrix or (self.from_matrix and X.shape[1] != self.dimension):
+            expected = f"an indicator matrix of {self.dimension} columns" if self.from_matrix else "sets of labels"
+            raise ValueError(f"X is {_described(X)}; expected {expected}, as in training")
+        if self.from_matrix:
+            return float64(X)
+        columns = {label: j for j, label in enumerate(self.labels)}
+        return _indicators(X, columns, grow=False).toarray()
+
+
+def _ordered(labels: Any) -> Any:
+    """The labels in an order that does not change from run to run, where they have one (text hashes differ)."""
+    if not isinstance(labels, set | frozenset):
+        return labels
+    return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
+
+
+def _indicators(X: Objects, columns: dict[Hashable, int], grow: bool) -> sparse.csr_array:
+    """Sets as a 0/1 matrix; labels without a column get a new one (`grow`) or are left out."""
+    items: list[int] = []
+    counts = np.empty(len(X), dtype=np.intp)
+    for i, labels in enumerate(X):
+        before = len(items)
+        for label in set(labels):
+            if grow:
+                items.append(columns.setdefault(label, len(columns)))
+            elif label in columns:
+                items.append(columns[label])
+        counts[i] = len(items) - before
+    return incidence(np.asarray(items, dtype=np.intp), counts, len(columns))
+
+
+def _is_matrix(X: Objects) -> bool:
+    return is_array(X) and X.ndim == 2
+
+
+def _as_matrix(X: Objects) -> Array | None:
+    """`X` as a 2-D array of numbers where it is an array or a frame; else None."""
+    if is_array(X):
+        return None if X.ndim != 2 or (is_numpy_array(X) and X.dtype == object) else X
+    if hasattr(X, "ndim"):  # a pandas frame, or a column of sets
+        return np.asarray(X) if X.ndim == 2 and X.shape[1] > 1 else None
+    return None
+
+
+def _require_indicator(matrix: Array, name: str) -> None:
+    values = to_numpy(matrix)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} is a matrix of dtype {values.dtype}; expected 0 and 1. For sets of labels pass a list of sets"
+        )
+    if 0 in values.shape:
+        raise ValueError(f"{name} has shape {values.shape}; expected at least one object and one label")
+    wrong = ~((values == 0) | (values == 1))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"row {row} of {name} holds {values[row, column]} in column {column}; expected 0 or 1, "
+            "whether the object has the label. For vectors of numbers use mercer.kernels.Linear or "
+            "Gaussian"
+        )
+
+
+def _require_set(labels: Any, name: str) -> None:
+    wanted = "expected a set (or list, or tuple) of labels"
+    if not isinstance(labels, set | frozenset | list | tuple):
+        raise TypeError(f"{name} is {labels!r:.60}, a {type(labels).__name__}; {wanted}")
+    try:
+        set(labels)
+    except TypeError as error:
+        raise TypeError(f"{name} is {labels!r:.60}, with labels that have no hash; {wanted}") from error
+
+
+def _described(X: Objects) -> str:
+    return f"an indicator matrix of {X.shape[1]} columns" if _is_matrix(X) else "a collection of sets"
+
+
+def _require_alike(X: Objects, Z: Objects | None) -> None:
+    if Z is not None and (_is_matrix(X) != _is_matrix(Z) or (_is_matrix(X) and X.shape[1] != Z.shape[1])):
+        raise ValueError(
+            f"X is {_described(X)} and Z is {_described(Z)}; expected two collections of sets, or "
+            "two indicator matrices with the same columns"
+        )
