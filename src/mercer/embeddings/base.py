@@ -1,0 +1,69 @@
+"""What an embedding is: outputs as points."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from sklearn.base import BaseEstimator
+
+from mercer.arrays import Array, namespace
+from mercer.kernels.base import Kernel
+from mercer.objects import Objects, count
+
+
+class Embedding(BaseEstimator):
+    r"""Coordinates for outputs, :math:`L = V V^\top`, so that learning is regression onto the rows of V.
+
+    Fitted, it turns any output into a row (`transform`) whose product with a point is the inner product of the two in
+    feature space, gives its squared norm (`norms`), and writes a point as weights on the outputs it was fitted on
+    (`weights`). Decoders need no more than that.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The resolved output kernel.
+    outputs_ : collection
+        The outputs it was fitted on, N of them.
+    paired_ : int
+        How many of them, the first n, have an input.
+    orthogonal_ : bool
+        Whether the columns of V are orthogonal, which makes the covariance operator diagonal.
+    """
+
+    orthogonal_: bool = False
+    coordinates_are_outputs: bool = False
+    kernel_: Kernel
+    outputs_: Objects
+    paired_: int
+
+    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+        """Learn coordinates for `outputs` under a resolved kernel; the first `paired` of them have an input."""
+        self.kernel_, self.outputs_ = kernel, outputs
+        self.paired_ = count(outputs) if paired is None else paired
+        return self
+
+    @property
+    def coordinates_(self) -> Array | None:
+        """V, one row per output; None where outputs are known through the kernel alone."""
+        return None
+
+    def transform(self, outputs: Objects) -> Array:
+        """Rows r(y) with ⟨h, ψ(y)⟩ = h · r(y) for a point h in these coordinates."""
+        raise TypeError(f"{type(self).__name__} must define transform(outputs)")
+
+    def norms(self, outputs: Objects) -> Array:
+        """‖ψ(y)‖² for each output."""
+        return self.kernel_.diag(outputs)
+
+    def squared_distances(self, points: Array, outputs: Objects) -> Array:
+        """‖h − ψ(y)‖² for each point and the output beside it."""
+        xp = namespace(points)
+        cross = xp.sum(points * self.transform(outputs), axis=1)
+        return self.norms(outputs) - 2.0 * cross + self._point_norms(points)
+
+    def _point_norms(self, points: Array) -> Array:
+        return namespace(points).sum(points * points, axis=1)
+
+    def weights(self, points: Array) -> Array:
+        """The weights of each point on the N outputs."""
+        raise TypeError(f"{type(self).__name__} must define weights(points)")

@@ -1,0 +1,41 @@
+"""Outputs known through their kernel alone."""
+
+from __future__ import annotations
+
+from mercer.arrays import Array, namespace, zeros
+from mercer.embeddings.base import Embedding
+from mercer.objects import Objects, count, take
+
+
+class Implicit(Embedding):
+    r"""No coordinates: a point is its weights on the training outputs, :math:`h = \sum_j w_j \psi(y_j)`.
+
+    The cheapest embedding for the identity operator, whose weights :math:`(k + \alpha I)^{-1} k_x` need no output
+    kernel at all until decoding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> found = Implicit().fit(Linear(), np.eye(3))
+    >>> found.transform(np.array([[0.0, 2.0, 0.0]])).tolist()
+    [[0.0, 2.0, 0.0]]
+    """
+
+    def transform(self, outputs: Objects) -> Array:
+        """l(y, y_j) for each output and each of the n paired outputs."""
+        return self.kernel_(outputs, self._paired())
+
+    def _paired(self) -> Objects:
+        return take(self.outputs_, slice(0, self.paired_))
+
+    def _point_norms(self, points: Array) -> Array:
+        return namespace(points).sum((points @ self.kernel_(self._paired())) * points, axis=1)
+
+    def weights(self, points: Array) -> Array:
+        """The points themselves; no weight on outputs without inputs."""
+        spare = count(self.outputs_) - self.paired_
+        if spare == 0:
+            return points
+        xp = namespace(points)
+        return xp.concat([points, zeros((points.shape[0], spare), points)], axis=1)

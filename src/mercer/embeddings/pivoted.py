@@ -1,0 +1,72 @@
+"""Coordinates from a pivoted incomplete Cholesky factor of the output Gram matrix."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from mercer.arrays import Array, namespace, solve_triangular, zeros
+from mercer.embeddings.base import Embedding
+from mercer.kernels.base import Kernel
+from mercer.objects import Objects, count, take
+from mercer.pivoted import PivotedFactor, pivoted_cholesky
+
+
+class Pivoted(Embedding):
+    r"""Coordinates on a few pivot outputs, :math:`L \approx V V^\top`, in O(n·rank²) and never all of L.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Most columns to take.
+    tol : float, default=1e-6
+        Stop when this share of the trace of L is left.
+
+    Attributes
+    ----------
+    residual_ : float
+        Share of the trace of L the factor leaves out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian
+    >>> Y = np.linspace(0, 1, 50)[:, None]
+    >>> found = Pivoted(tol=1e-6).fit(Gaussian(1.0), Y)
+    >>> found.coordinates_.shape[1] < 10, found.residual_ < 1e-6
+    (True, True)
+    """
+
+    factor_: PivotedFactor
+
+    def __init__(self, rank: int | None = None, tol: float = 1e-6) -> None:
+        self.rank = rank
+        self.tol = tol
+
+    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+        """Choose the pivots and factor."""
+        super().fit(kernel, outputs, paired)
+        self.factor_ = pivoted_cholesky(kernel, outputs, rank=self.rank, tol=self.tol)
+        self.residual_ = self.factor_.residual
+        return self
+
+    @property
+    def coordinates_(self) -> Array:
+        """V, one row per fitted output."""
+        return self.factor_.factor
+
+    def transform(self, outputs: Objects) -> Array:
+        """Coordinates on the pivots, exact against any point in their span."""
+        return self.factor_.extend(self.kernel_(outputs, take(self.outputs_, self.factor_.pivots)))
+
+    def weights(self, points: Array) -> Array:
+        """Weights on the pivots; zero on every other output."""
+        xp = namespace(points)
+        on_pivots = solve_triangular(self.factor_.triangle, points.T, transpose=True).T
+        position = np.full(count(self.outputs_), -1)
+        position[self.factor_.pivots] = np.arange(len(self.factor_.pivots))
+        # one spare column of zeros serves every output that is no pivot
+        padded = xp.concat([on_pivots, zeros((points.shape[0], 1), points)], axis=1)
+        index = np.where(position < 0, len(self.factor_.pivots), position)
+        return take(padded.T, index).T

@@ -1,0 +1,152 @@
+"""Coordinates from the eigenvectors of the output Gram matrix: all of them, or Weston's principal components."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from mercer import memory
+from mercer.arrays import Array, clip_spectrum, eigh, namespace
+from mercer.embeddings.base import Embedding
+from mercer.kernels.base import Kernel
+from mercer.objects import Objects, count
+
+_WAY_OUT = "fit on fewer outputs, or use solver=LowRank(rank=...)"
+
+
+class _Eigen(Embedding):
+    """What the two have in common: V = A D from the leading eigenvectors, `dual_` A = P D^{-1/2}."""
+
+    orthogonal_ = True
+    dual_: Array
+    values_: Array
+
+    def _decompose(self, gram: Array, relative_cutoff: float, most: int | None) -> None:
+        xp = namespace(gram)
+        values, vectors = eigh(gram)
+        values = clip_spectrum(values, f"the output Gram matrix of {self.kernel_!r}")
+        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps)
+        largest = float(values[-1])
+        if largest <= 0:
+            raise ValueError(
+                f"all outputs are the same point under {self.kernel_!r}, so there is nothing to learn; expected "
+                "outputs that differ"
+            )
+        rank = int(xp.sum(xp.astype(values > max(relative_cutoff, rounding) * largest, xp.int64)))
+        rank = rank if most is None else min(rank, most)
+        # eigh sorts upwards; the last ones are the principal ones, largest first
+        self.values_ = xp.flip(values[-rank:], axis=0)
+        vectors = xp.flip(vectors[:, -rank:], axis=1)
+        self.dual_ = vectors / xp.sqrt(self.values_)
+
+    @property
+    def coordinates_(self) -> Array:
+        """V, one row per fitted output."""
+        return self.dual_ * self.values_
+
+
+class Spectral(_Eigen):
+    r"""Exact coordinates, :math:`V = P D^{1/2}` from :math:`L = P D P^\top`; nothing is cut but rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian
+    >>> Y = np.array([[0.0], [1.0], [3.0]])
+    >>> V = Spectral().fit(Gaussian(1.0), Y).coordinates_
+    >>> bool(np.allclose(V @ V.T, Gaussian(1.0)(Y)))
+    True
+    """
+
+    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+        """Decompose the output Gram matrix."""
+        super().fit(kernel, outputs, paired)
+        memory.require(count(outputs), 4, "decomposing the output Gram matrix", _WAY_OUT)
+        self._decompose(kernel(outputs), 0.0, None)
+        return self
+
+    def transform(self, outputs: Objects) -> Array:
+        """V⁺ l_y, exact against any combination of the fitted outputs."""
+        return self.kernel_(outputs, self.outputs_) @ self.dual_
+
+    def weights(self, points: Array) -> Array:
+        """The weights of least norm."""
+        return points @ self.dual_.T
+
+
+class PrincipalComponents(_Eigen):
+    r"""Weston's decomposition: kernel principal components of the outputs, :math:`L' = H L H`, the leading ones kept.
+
+    Distances are measured in the kept coordinates alone, as in the paper: what an output has outside them does not count.
+
+    Parameters
+    ----------
+    cutoff : float, default=0.01
+        Components whose eigenvalue is below this share of the largest are dropped.
+    n_components : int, optional
+        Keep at most so many.
+    origin : {"mean", "zero"}, default="mean"
+        "mean" measures coordinates from the mean output, as kernel PCA usually does, so that the ridge shrinks towards the
+        mean. "zero" is the projection as printed in the paper, :math:`\sum_i \alpha_i \ell(y_i, y)` without centring ℓ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> Y = np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 0.1]])
+    >>> PrincipalComponents(n_components=1).fit(Linear(), Y).coordinates_.shape
+    (3, 1)
+    """
+
+    def __init__(self, cutoff: float = 0.01, n_components: int | None = None, origin: str = "mean") -> None:
+        self.cutoff = cutoff
+        self.n_components = n_components
+        self.origin = origin
+
+    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+        """Decompose the centred output Gram matrix."""
+        self._check_parameters()
+        super().fit(kernel, outputs, paired)
+        memory.require(count(outputs), 4, "kernel PCA of the outputs", _WAY_OUT)
+        gram = kernel(outputs)
+        xp = namespace(gram)
+        means = xp.mean(gram, axis=0)
+        gram = gram - means - means[:, None] + xp.mean(means)
+        self._decompose(gram, self.cutoff, self.n_components)
+        # dual_ is orthogonal to 1, so centring l(y, ·) over its columns changes nothing; only the row means stay
+        self._offset = means @ self.dual_
+        return self
+
+    @property
+    def coordinates_(self) -> Array:
+        """V of the fitted outputs."""
+        centred = self.dual_ * self.values_
+        return centred if self.origin == "mean" else centred + self._offset
+
+    @property
+    def orthogonal_(self) -> bool:  # type: ignore[override]
+        """Whether the columns of V are orthogonal."""
+        return self.origin == "mean"
+
+    def transform(self, outputs: Objects) -> Array:
+        """Projections on the kept components."""
+        projected = self.kernel_(outputs, self.outputs_) @ self.dual_
+        return projected - self._offset if self.origin == "mean" else projected
+
+    def norms(self, outputs: Objects) -> Array:
+        """Squared norms within the kept components."""
+        rows = self.transform(outputs)
+        return namespace(rows).sum(rows * rows, axis=1)
+
+    def weights(self, points: Array) -> Array:
+        """Weights of the point, the mean output included when that is the origin."""
+        weights = points @ self.dual_.T
+        return weights + 1.0 / count(self.outputs_) if self.origin == "mean" else weights
+
+    def _check_parameters(self) -> None:
+        if not 0 <= self.cutoff < 1:
+            raise ValueError(f"cutoff={self.cutoff!r}; expected a share of the largest eigenvalue, 0 ≤ cutoff < 1")
+        most: Any = self.n_components
+        if most is not None and (isinstance(most, bool) or int(most) != most or most < 1):
+            raise ValueError(f"n_components={most!r}; expected a positive whole number, or None for no limit")
+        if self.origin not in ("mean", "zero"):
+            raise ValueError(f"origin={self.origin!r}; expected 'mean' or 'zero'")
