@@ -1,0 +1,24 @@
+"""Outputs that do not act on each other."""
+
+from __future__ import annotations
+
+from mercer.arrays import Array, eye
+from mercer.operators.base import Operator, OperatorSpectrum, Outputs
+
+
+class Identity(Operator):
+    r"""Every output feature is learned alone, :math:`K(x, z) = k(x, z)\,I` (Cortes et al. 2005; IOKR).
+
+    Examples
+    --------
+    >>> Identity()
+    Identity()
+    """
+
+    def matrix(self, outputs: Outputs) -> Array:
+        """The identity matrix."""
+        return eye(outputs.coordinates.shape[1], outputs.coordinates)
+
+    def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
+        """None: nothing to decompose."""
+        return None
