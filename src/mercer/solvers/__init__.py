@@ -1,0 +1,10 @@
+"""Solvers: how the regularised system is solved."""
+
+from mercer.solvers.auto import Auto, Choice
+from mercer.solvers.base import Solver, SpectralSolver
+from mercer.solvers.exact import Cholesky, Exact
+from mercer.solvers.low_rank import LowRank
+from mercer.solvers.ridge import Ridge
+from mercer.solvers.spectrum import Spectrum
+
+__all__ = ["Auto", "Choice", "Cholesky", "Exact", "LowRank", "Ridge", "Solver", "SpectralSolver", "Spectrum"]

@@ -1,0 +1,180 @@
+"""The one ridge problem of the library, for all ridges at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mercer.arrays import Array, eye, like, namespace
+from mercer.objects import take
+from mercer.operators.base import OperatorSpectrum
+from mercer.solvers.spectrum import Spectrum
+
+_BLOCK = 512
+"""Columns worked on at a time where a whole n×r temporary would not be needed."""
+
+
+class Ridge:
+    r"""Vector-valued kernel ridge regression, :math:`k Z C + \alpha Z = V`, :math:`h(x) = k_x^\top Z C`.
+
+    With :math:`k = U S U^\top` and :math:`C = Q\,\mathrm{diag}(c)\,Q^\top` the smoother of output direction a is
+    :math:`I - U\,\mathrm{diag}(R_{\cdot a})\,U^\top`, :math:`R_{ia} = \alpha / (s_i c_a + \alpha)`, and everything (the
+    coefficients, exact leave-one-out, folds, GCV) follows from R.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The decomposed input Gram matrix.
+    targets : array (n, r), optional
+        V. None stands for the n×n identity: then points are weights on the training outputs.
+    operator : OperatorSpectrum, optional
+        C; None for the identity.
+    penalty : {"function", "coefficients"}
+        What the ridge penalises: the norm of the function (:math:`k + \alpha I`), or the sum of squared coefficients
+        (:math:`k^2 + \alpha I`, Weston's technical report).
+    """
+
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        targets: Array | None,
+        operator: OperatorSpectrum | None = None,
+        penalty: str = "function",
+    ) -> None:
+        self.spectrum = spectrum
+        self.penalty = penalty
+        self.rotation = operator.vectors if operator is not None else None
+        xp = namespace(spectrum.values)
+        self.gains = xp.ones_like(spectrum.values[:1]) if operator is None else operator.values
+        if targets is not None and self.rotation is not None:
+            targets = targets @ self.rotation
+        self.targets = targets
+        self.inside = spectrum.vectors.T if targets is None else spectrum.vectors.T @ targets
+
+    # -- filters ------------------------------------------------------------------------------------
+
+    def _residual(self, alpha: float) -> Array:
+        """R, of shape (m, 1) or (m, r)."""
+        s = self.spectrum.values[:, None]
+        return alpha / (s * s + alpha) if self.penalty == "coefficients" else alpha / (s * self.gains + alpha)
+
+    def _gain(self, alpha: float) -> Array:
+        """(1 − R) / s, which turns UᵀV into coefficients on k_x U."""
+        s = self.spectrum.values[:, None]
+        return s / (s * s + alpha) if self.penalty == "coefficients" else self.gains / (s * self.gains + alpha)
+
+    def _unrotate(self, points: Array) -> Array:
+        return points if self.rotation is None else points @ self.rotation.T
+
+    # -- results for one ridge ------------------------------------------------------------------------
+
+    def coefficients(self, alpha: float) -> Array:
+        """B with h(x) = k_x B, kernel values against the basis inputs."""
+        return self.spectrum.basis @ self._unrotate(self._gain(alpha) * self.inside)
+
+    def leave_one_out(self, alpha: float) -> Array:
+        """h₋ⱼ(xⱼ) for each training pair: the point predicted for it by the fit without it. C is held fixed."""
+        xp = namespace(self.inside)
+        if self.targets is None:
+            smoother, diagonal = self._smoother(alpha)
+            points = -smoother / diagonal[:, None]
+            return _with_zero_diagonal(points)
+        parts = [targets - residual for targets, residual in self._loo_blocks(alpha)]
+        return self._unrotate(xp.concat(parts, axis=1))
+
+    def leave_one_out_risk(self, alpha: float, gram: Array | None = None) -> Array:
+        """‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² for each training pair. `gram` is L, needed only when there are no targets."""
+        xp = namespace(self.inside)
+        if self.targets is not None:
+            return sum(xp.sum(r * r, axis=1) for _, r in self._loo_blocks(alpha))
+        assert gram is not None
+        diagonal = self._diagonal(self._residual(alpha))[:, 0]
+        return self._quadratic(alpha, gram) / diagonal**2
+
+    def generalized_risk(self, alpha: float, gram: Array | None = None) -> float:
+        """Generalised cross-validation: the mean squared residual over the squared mean of 1 − Hⱼⱼ."""
+        xp = namespace(self.inside)
+        n = self.spectrum.vectors.shape[0]
+        residual = self._residual(alpha)
+        free = float(xp.mean(xp.sum(residual, axis=0))) + n - self.spectrum.values.shape[0]
+        if self.targets is None:
+            assert gram is not None
+            squares = float(xp.sum(self._quadratic(alpha, gram)))
+        else:
+            squares = sum(float(xp.sum(r * r)) for _, r in self._residual_blocks(residual))
+        return squares / n / (free / n) ** 2
+
+    def fold_residuals(self, alpha: float, folds: Sequence[np.ndarray]) -> list[Array]:
+        """ψ(y) − h₋B(x) in coordinates for each fold B, fitted without it: ((S)_BB)⁻¹ (S V)_B. Identity operator only."""
+        xp = namespace(self.inside)
+        smoother, _ = self._smoother(alpha)
+        result = []
+        for fold in folds:
+            rows = take(smoother, fold)
+            block = take(rows.T, fold).T
+            right = rows if self.targets is None else rows @ self.targets
+            result.append(xp.linalg.solve(block, right))
+        return result
+
+    # -- pieces -------------------------------------------------------------------------------------
+
+    def _smoother(self, alpha: float) -> tuple[Array, Array]:
+        """S = I − H (identity operator) and its diagonal."""
+        vectors, residual = self.spectrum.vectors, self._residual(alpha)
+        if self.spectrum.complete:
+            smoother = (vectors * residual[:, 0]) @ vectors.T
+        else:
+            smoother = eye(vectors.shape[0], vectors) - (vectors * (1.0 - residual[:, 0])) @ vectors.T
+        return smoother, self._diagonal(residual)[:, 0]
+
+    def _diagonal(self, residual: Array) -> Array:
+        """1 − Hⱼⱼ for each training pair and output direction."""
+        xp = namespace(residual)
+        squares = self.spectrum.vectors**2
+        inside = squares @ residual
+        return inside if self.spectrum.complete else inside + (1.0 - xp.sum(squares, axis=1))[:, None]
+
+    def _residual_blocks(self, residual: Array) -> Iterator[tuple[Array, Array]]:
+        """Blocks of columns of V, and of V − H V."""
+        assert self.targets is not None
+        vectors = self.spectrum.vectors
+        columns = self.targets.shape[1]
+        for start in range(0, columns, _BLOCK):
+            part = slice(start, min(start + _BLOCK, columns))
+            column = residual if residual.shape[1] == 1 else residual[:, part]
+            targets, inside = self.targets[:, part], self.inside[:, part]
+            if self.spectrum.complete:
+                yield targets, vectors @ (column * inside)
+            else:
+                yield targets, targets - vectors @ ((1.0 - column) * inside)
+
+    def _loo_blocks(self, alpha: float) -> Iterator[tuple[Array, Array]]:
+        residual = self._residual(alpha)
+        shared = self._diagonal(residual) if residual.shape[1] == 1 else None
+        start = 0
+        for targets, part in self._residual_blocks(residual):
+            width = part.shape[1]
+            diagonal = shared if shared is not None else self._diagonal(residual[:, start : start + width])
+            start += width
+            yield targets, part / diagonal
+
+    def _quadratic(self, alpha: float, gram: Array) -> Array:
+        """(S L S)ⱼⱼ for each training pair: one product of n×n matrices."""
+        vectors, residual = self.spectrum.vectors, self._residual(alpha)[:, 0]
+        gram = like(gram, vectors)
+        xp = namespace(gram)
+        if not hasattr(self, "_half"):
+            self._half = vectors.T @ gram
+            self._whole = self._half @ vectors
+        if self.spectrum.complete:
+            middle = self._whole * residual * residual[:, None]
+            return xp.sum((vectors @ middle) * vectors, axis=1)
+        kept = vectors * (1.0 - residual)
+        square = xp.sum((kept @ self._whole) * kept, axis=1)
+        return xp.linalg.diagonal(gram) - 2.0 * xp.sum(kept * self._half.T, axis=1) + square
+
+
+def _with_zero_diagonal(matrix: Array) -> Array:
+    """Leave-one-out weights have no weight on the pair left out; rounding is cleared."""
+    return matrix * (1.0 - eye(matrix.shape[0], matrix))
