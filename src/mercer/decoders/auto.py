@@ -1,0 +1,49 @@
+"""The decoder an output kernel and a loss call for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mercer.decoders.base import Decoder
+from mercer.decoders.candidates import Candidates
+from mercer.decoders.closed_form import ClosedForm
+from mercer.decoders.expected_loss import ExpectedLoss
+from mercer.decoders.families import as_gaussian, is_linear, unscaled
+from mercer.decoders.fixed_point import FixedPoint
+from mercer.decoders.per_position import PerPosition
+from mercer.kernels import Positions
+from mercer.kernels.base import Kernel
+from mercer.losses import KernelLoss, SquaredError, resolve_loss
+
+
+def auto_decoder(kernel: Kernel, loss: Any = None) -> tuple[Decoder, str]:
+    """The decoder for a resolved output kernel and the loss a user named, and one sentence why.
+
+    ==========================================  ==================
+    a loss other than the kernel's own          `ExpectedLoss`
+    `Linear`                                    `ClosedForm`
+    `Gaussian` on vectors                       `FixedPoint`
+    `Positions`                                 `PerPosition`
+    any other kernel                            `Candidates`
+    ==========================================  ==================
+
+    A factor before the kernel changes nothing. `SquaredError` is the loss of `Linear`.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> auto_decoder(0.5 * Linear())
+    (ClosedForm(), 'under Linear() the point is the vector, so nothing has to be searched')
+    """
+    inner, named = unscaled(kernel), resolve_loss(loss, kernel)
+    own = named in (KernelLoss(kernel), KernelLoss(inner))
+    if not own and not (is_linear(kernel) and named == SquaredError()):
+        return ExpectedLoss(), f"{named!r} is scored, which is not the distance of {kernel!r}"
+    if is_linear(kernel):
+        why = f"under {inner!r} the point is the vector, so nothing has to be searched"
+        return ClosedForm(), why
+    if as_gaussian(inner) is not None:
+        return FixedPoint(), f"{inner!r} is smooth on vectors, so the nearest one is climbed to"
+    if isinstance(inner, Positions):
+        return PerPosition(), f"under {inner!r} each position can be decided alone"
+    return Candidates(), f"{inner!r} has no inverse of its own, so training outputs are compared"

@@ -1,0 +1,134 @@
+"""A pool of candidates: which objects, and what is needed to score points against all of them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.arrays import Array, NumericalWarning, is_array, like, namespace, to_numpy
+from mercer.embeddings.base import Embedding
+from mercer.objects import Objects, count, distinct, take
+
+_ROUNDING = 256 * float(np.finfo(float).eps)
+"""Error of a score, relative to the terms it is the sum of, that is taken as rounding."""
+
+_SAMPLE = 256
+"""Most candidates looked at to see how large the terms are."""
+
+_SCORES = 2**24
+"""Most scores held at a time, 128 MiB of doubles."""
+
+
+@dataclass
+class Pool:
+    """Objects a point may be decoded to, with scores ``points @ features.T - offsets``."""
+
+    objects: Objects
+    features: Array
+    offsets: Array
+
+    def __len__(self) -> int:
+        return self.features.shape[0]
+
+    def best(
+        self, points: Array, k: int, masked: np.ndarray | None = None, batch: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Indices and scores of the k best candidates of each point, best first.
+
+        Equal scores, up to the rounding of the products, go to the candidate listed first. `masked`
+        names one candidate a point may not have (-1: none); it comes last, with score -inf.
+        """
+        points = like(points, self.features)
+        if points.shape[1] != self.features.shape[1]:
+            raise ValueError(
+                f"H has {points.shape[1]} columns; expected {self.features.shape[1]}, one for each "
+                "coordinate of the embedding the decoder was fitted with"
+            )
+        k, slack = min(k, len(self)), self._rounding(points)
+        size = max(1, _SCORES // len(self)) if batch is None else batch
+        indices, scores = np.empty((2, points.shape[0], k))
+        for start in range(0, points.shape[0], size):
+            rows = slice(start, min(start + size, points.shape[0]))
+            values = points[rows, :] @ self.features.T - self.offsets
+            values = values if masked is None else _mask(values, masked[rows])
+            indices[rows], scores[rows] = top(values, k, slack[rows])
+        return indices.astype(np.intp), scores
+
+    def _rounding(self, points: Array) -> Array:
+        """How much of a difference in the scores of each point rounding explains."""
+        xp = namespace(points)
+        # the median of some, so that one very long candidate does not blur the others
+        step = -(-len(self) // _SAMPLE)
+        typical = np.median(np.abs(to_numpy(self.features)[::step]), axis=0)
+        offset = float(np.median(np.abs(to_numpy(self.offsets)[::step])))
+        return _ROUNDING * (xp.abs(points) @ like(typical, points) + offset)
+
+
+def top(scores: Array, k: int, slack: Array | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of the k largest scores of each row, best first, ties by lowest column.
+
+    Scores less than `slack` (one for each row) below the first of their kind tie with it, and are
+    given its value.
+
+    Examples
+    --------
+    >>> top(np.array([[1.0, 3.0, 3.0, 2.0, 3.0]]), 2)
+    (array([[1, 2]]), array([[3., 3.]]))
+    """
+    if k == 1:
+        xp = namespace(scores)
+        highest = xp.max(scores, axis=1)
+        near = xp.astype(scores >= (highest - slack)[:, None], xp.int8)
+        return to_numpy(xp.argmax(near, axis=1))[:, None], to_numpy(highest)[:, None]
+    values, slack = to_numpy(scores), to_numpy(slack) if is_array(slack) else slack
+    # only what may tie with the k-th has to be sorted
+    limit = np.partition(values, -k, axis=1)[:, -k] - slack
+    rivals = int((values >= limit[:, None]).sum(axis=1).max())
+    columns = np.argpartition(-values, rivals - 1, axis=1)[:, :rivals]
+    values = np.take_along_axis(values, columns, axis=1)
+    order = np.argsort(-values, axis=1)
+    columns = np.take_along_axis(columns, order, axis=1)
+    values = np.take_along_axis(values, order, axis=1)
+    for j in range(1, rivals):
+        tied = values[:, j] >= values[:, j - 1] - slack
+        values[:, j] = np.where(tied, values[:, j - 1], values[:, j])
+    order = np.lexsort((columns, -values), axis=1)[:, :k]
+    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def _mask(scores: Array, masked: np.ndarray) -> Array:
+    xp = namespace(scores)
+    if scores.shape[1] == 1:
+        return scores  # the only candidate there is cannot be left out
+    columns = like(np.arange(scores.shape[1]), scores)
+    hidden = columns[None, :] == like(np.asarray(masked, dtype=np.int64), scores)[:, None]
+    return xp.where(hidden, xp.full_like(scores, -xp.inf), scores)
+
+
+def training_candidates(embedding: Embedding) -> tuple[np.ndarray, np.ndarray]:
+    """Which outputs are the default candidates, and which candidate goes when output j is left out.
+
+    The distinct outputs, each where it first occurs, without those the kernel cannot see. The
+    second array has -1 where another, equal output keeps the candidate, or where it was none.
+    """
+    outputs, kernel = embedding.outputs_, embedding.kernel_
+    # of a Gram matrix no row can go: each has a column for every other
+    first, group = (np.arange(count(outputs)),) * 2 if kernel.pairwise else distinct(outputs)
+    kept = np.flatnonzero(kernel.sees(take(outputs, first)))
+    unseen = len(first) - len(kept)
+    if len(kept) == 0:
+        kept = np.arange(len(first))
+    elif unseen:
+        warnings.warn(
+            f"{unseen} of the {len(first)} distinct outputs have norm zero under {kernel!r}, which "
+            "cannot tell them apart; they were left out of the candidates. Pass candidates=... to "
+            "choose among your own",
+            NumericalWarning,
+            stacklevel=4,
+        )
+    candidate = np.full(len(first), -1)
+    candidate[kept] = np.arange(len(kept))
+    alone = np.bincount(group) == 1
+    return first[kept], np.where(alone[group], candidate[group], -1)

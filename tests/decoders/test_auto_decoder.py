@@ -1,0 +1,78 @@
+"""The decoder that is picked, and the sentence that says why."""
+
+import numpy as np
+import pytest
+
+from mercer.decoders import (
+    Candidates,
+    ClosedForm,
+    ExpectedLoss,
+    FixedPoint,
+    PerPosition,
+    auto_decoder,
+)
+from mercer.decoders.families import unscaled
+from mercer.embeddings import Implicit
+from mercer.kernels import (
+    Classes,
+    Gaussian,
+    GaussianOf,
+    LabelSets,
+    Laplacian,
+    Linear,
+    Positions,
+    Subsequence,
+)
+from mercer.losses import KernelLoss, SquaredError, ZeroOne
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (Linear(), ClosedForm),
+        (2.0 * (3.0 * Linear()), ClosedForm),
+        (Linear().centered().resolve(np.eye(2)), ClosedForm),
+        (Gaussian(1.0), FixedPoint),
+        (Gaussian("median"), FixedPoint),
+        (0.5 * Gaussian(1.0), FixedPoint),
+        (GaussianOf(Linear(), 2.0), FixedPoint),
+        (GaussianOf(Subsequence(2), 2.0), Candidates),
+        (Positions(), PerPosition),
+        (2.0 * Positions(), PerPosition),
+        (Positions().normalized(), Candidates),
+        (Linear() + Gaussian(1.0), Candidates),
+        (Laplacian(1.0), Candidates),
+        (Subsequence(3).normalized(), Candidates),
+        (Classes(), Candidates),
+        (LabelSets(), Candidates),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("loss", [None, "kernel", "rkhs"])
+def test_the_kernel_decides(kernel, expected, loss):
+    decoder, reason = auto_decoder(kernel, loss)
+    assert type(decoder) is expected
+    assert repr(unscaled(kernel)) in reason
+    assert "\n" not in reason
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.0), Positions(), Classes()], ids=repr)
+@pytest.mark.parametrize("loss", [ZeroOne(), lambda y, z: 0.0])
+def test_a_loss_of_the_users_own_decides_first(kernel, loss):
+    decoder, reason = auto_decoder(kernel, loss)
+    assert type(decoder) is ExpectedLoss
+    assert repr(kernel) in reason
+
+
+def test_a_loss_that_is_the_kernels_own_leaves_it_to_the_kernel():
+    assert type(auto_decoder(Gaussian(2.0), KernelLoss(Gaussian(2.0)))[0]) is FixedPoint
+    assert type(auto_decoder(Gaussian(2.0), KernelLoss(Gaussian(1.0)))[0]) is ExpectedLoss
+    assert type(auto_decoder(Linear(), SquaredError())[0]) is ClosedForm
+    assert type(auto_decoder(Gaussian(2.0), SquaredError())[0]) is ExpectedLoss
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.0), Laplacian(1.0)], ids=repr)
+def test_what_is_picked_can_be_fitted(kernel):
+    decoder, _ = auto_decoder(kernel)
+    decoder.fit(Implicit().fit(kernel, np.eye(3)), KernelLoss(kernel))
+    assert decoder.decode(np.eye(3)).shape == (3, 3)

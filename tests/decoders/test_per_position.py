@@ -1,0 +1,75 @@
+"""Per position: exact against the enumeration of all short strings."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.decoders import PerPosition
+from mercer.embeddings import Features, Implicit, Spectral
+from mercer.kernels import Positions, Subsequence
+from mercer.objects import as_objects
+from mercer.testing import check_decoder
+
+OUTPUTS = as_objects(["abca", "cab", "b", "acc", "abca", ""])
+ALL = ["".join(s) for n in range(5) for s in product("abc", repeat=n)]
+
+
+def distance(weights, y):
+    """‖Σ w_j ψ(y_j) − ψ(y)‖² up to a constant, from the kernel's definition."""
+    kernel = Positions().pointwise
+    pairs = zip(weights, OUTPUTS, strict=True)
+    return kernel(y, y) - 2 * sum(w * kernel(o, y) for w, o in pairs)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([None, 0, 2, 4]))
+def test_no_string_is_nearer(seed, length):
+    W = np.random.default_rng(seed).normal(size=(3, 6))
+    decoder = PerPosition(length).fit(Implicit().fit(Positions(), OUTPUTS))
+    allowed = [s for s in ALL if length is None or len(s) == length]
+    for y, w in zip(decoder.decode(W), W, strict=True):
+        assert y in allowed
+        np.testing.assert_allclose(distance(w, y), min(distance(w, s) for s in allowed))
+
+
+@pytest.mark.parametrize("kernel", [Positions(), 4.0 * Positions()])
+@pytest.mark.parametrize("embedding", [Implicit(), Features(), Spectral()])
+def test_every_embedding_and_factor_gives_the_same(kernel, embedding):
+    W = np.random.default_rng(0).normal(size=(20, 6))
+    fitted = embedding.fit(kernel, OUTPUTS)
+    H = W if fitted.coordinates_ is None else W @ fitted.coordinates_
+    plain = PerPosition().fit(Implicit().fit(Positions(), OUTPUTS)).decode(W)
+    assert PerPosition().fit(fitted).decode(H).tolist() == plain.tolist()
+    check_decoder(PerPosition(), fitted, H)
+
+
+def test_ties_go_to_the_symbol_seen_first_and_the_shorter_string():
+    decoder = PerPosition().fit(Implicit().fit(Positions(), as_objects(["ba", "ab"])))
+    assert decoder.decode(np.array([[1.0, 1.0]])).tolist() == ["bb"]
+    assert decoder.decode(np.array([[0.5, 0.0]])).tolist() == [""]
+
+
+@pytest.mark.parametrize("outputs", [[("x", 1), ("x", 2)], [["x", 1], ["x", 2]]], ids=["tuples", "lists"])
+def test_sequences_keep_their_kind(outputs):
+    decoder = PerPosition().fit(Implicit().fit(Positions(), as_objects(outputs)))
+    assert decoder.decode(np.array([[0.2, 0.7]])).tolist() == [outputs[1]]
+
+
+def test_leaving_out_changes_nothing():
+    W = np.random.default_rng(1).normal(size=(6, 6))
+    decoder = PerPosition().fit(Implicit().fit(Positions(), OUTPUTS))
+    assert decoder.decode(W, leave_out=np.arange(6)).tolist() == decoder.decode(W).tolist()
+
+
+def test_wrong_lengths_and_kernels_are_refused():
+    embedding = Implicit().fit(Positions(), OUTPUTS)
+    with pytest.raises(ValueError, match="length=5, and the longest training output has 4"):
+        PerPosition(5).fit(embedding)
+    for length in (-1, 2.5, True):
+        with pytest.raises(ValueError, match="expected a whole number"):
+            PerPosition(length).fit(embedding)
+    with pytest.raises(TypeError, match=r"Positions output kernel, and came with Subsequence"):
+        PerPosition().fit(Implicit().fit(Subsequence(2, 0.5), OUTPUTS))
