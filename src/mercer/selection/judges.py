@@ -1,0 +1,86 @@
+"""What a choice is judged by: the distance in feature space, or the loss of decoded objects."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from mercer.arrays import Array, like, to_numpy
+from mercer.decoders.base import Decoder
+from mercer.embeddings.base import Embedding
+from mercer.losses import Loss
+from mercer.objects import Objects, count, is_numeric
+
+
+class LeaveOneOutPath(Protocol):
+    """A family of fits, one per value of a parameter, that knows its leave-one-out predictions."""
+
+    def leave_one_out(self, value: Any) -> Array:
+        """The point predicted for each training pair without it."""
+
+    def leave_one_out_risk(self, value: Any, gram: Array | None = None) -> Array:
+        """The squared distance of that point to the output."""
+
+
+class Judge(Protocol):
+    """Something that puts a figure on predictions, smaller is better."""
+
+    def leave_one_out(self, path: LeaveOneOutPath, value: Any) -> float:
+        """The mean loss over the training pairs, each predicted without itself."""
+
+    def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
+        """The loss of each point against the output it should have been."""
+
+
+class FeatureDistance:
+    """‖h(x) − ψ(y)‖² before any decoding: cheap, smooth, and a bound on the kernel's loss.
+
+    Parameters
+    ----------
+    gram : array, optional
+        L, where points are weights and not coordinates.
+    """
+
+    def __init__(self, gram: Array | None = None) -> None:
+        self.gram = gram
+
+    def leave_one_out(self, path: LeaveOneOutPath, value: Any) -> float:
+        """Mean squared distance, each pair left out in turn."""
+        return float(np.mean(to_numpy(path.leave_one_out_risk(value, self.gram))))
+
+    def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
+        """Squared distances."""
+        return to_numpy(embedding.squared_distances(points, outputs))
+
+
+class DecodedLoss:
+    """The user's loss between the true and the decoded object.
+
+    Parameters
+    ----------
+    loss : Loss
+        Δ(y, ŷ).
+    decoder : Decoder
+        Fitted on all training outputs.
+    outputs : collection
+        The n paired training outputs.
+    """
+
+    def __init__(self, loss: Loss, decoder: Decoder, outputs: Objects) -> None:
+        self.loss, self.decoder, self.outputs = loss, decoder, outputs
+
+    def leave_one_out(self, path: LeaveOneOutPath, value: Any) -> float:
+        """Mean loss, each pair left out in turn as an example and as a candidate."""
+        points = beside(path.leave_one_out(value), self.outputs)
+        decoded = self.decoder.decode(points, leave_out=np.arange(count(self.outputs)))
+        return float(np.mean(to_numpy(self.loss.paired(self.outputs, decoded))))
+
+    def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
+        """Losses of the decoded points."""
+        return to_numpy(self.loss.paired(outputs, decoder.decode(points)))
+
+
+def beside(points: Array, outputs: Objects) -> Array:
+    """`points` as an array of the library the outputs are in (NumPy for objects that are no arrays)."""
+    return like(points, outputs) if is_numeric(outputs) else to_numpy(points)
