@@ -1,0 +1,8 @@
+"""Learn a map from any kind of object to any other: strings, images, label sets, rankings, graphs, curves."""
+
+from mercer._version import __version__
+from mercer.arrays import NumericalWarning
+from mercer.estimators import DependencyEstimator, NeighborsEstimator
+from mercer.saving import load, save
+
+__all__ = ["DependencyEstimator", "NeighborsEstimator", "NumericalWarning", "__version__", "load", "save"]

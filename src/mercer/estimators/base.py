@@ -1,0 +1,141 @@
+"""What every estimator of objects has in common: decoding, ranking, scoring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array, to_numpy
+from mercer.decoders import Decoder, Ranked
+from mercer.embeddings.base import Embedding
+from mercer.estimators.data import OutputForm, check_inputs, one_set_each
+from mercer.kernels.base import Kernel
+from mercer.losses import Loss
+from mercer.objects import Objects, count
+from mercer.selection.judges import beside
+
+
+class ObjectEstimator(BaseEstimator):
+    """An estimator that predicts points of the output feature space and decodes them into objects.
+
+    A subclass sets, in `fit`, the fitted attributes named below and defines `_points`.
+    """
+
+    input_kernel: Kernel
+    output_kernel: Kernel
+    loss: Any
+    input_kernel_: Kernel
+    output_kernel_: Kernel
+    embedding_: Embedding
+    decoder_: Decoder
+    loss_: Loss
+    _form: OutputForm
+
+    # -- what a subclass defines --------------------------------------------------------------------
+
+    def _points(self, inputs: Objects) -> Array:
+        """h(x) for each checked input, in the coordinates of `embedding_`."""
+        raise TypeError(f"{type(self).__name__} must define _points(inputs)")
+
+    # -- what a user calls --------------------------------------------------------------------------
+
+    def predict(self, X: Any, candidates: Any = None) -> Objects:
+        """The object predicted for each input.
+
+        Parameters
+        ----------
+        X : collection
+            Inputs, as in `fit`; kernel values against the training inputs for a precomputed kernel.
+        candidates : collection, or one collection per input, optional
+            Choose among these outputs. By default the decoder is free (see `decoder_`).
+
+        Returns
+        -------
+        collection
+            An array for vector outputs, in the shape of those passed to `fit`; else a 1-D object array.
+        """
+        points = self._points_of(X)
+        if candidates is None:
+            return self._form.outward(self.decoder_.decode(points))
+        ranked = self._rank(points, 1, candidates)
+        return self._form.outward(_stack([found.objects for found in ranked], self.embedding_.outputs_))
+
+    def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
+        """The `k` best outputs for each input, best first, with scores (higher is better).
+
+        Outputs are ranked among `candidates`, by default the distinct training outputs. The score of y is
+        2⟨h(x), ψ(y)⟩ − l(y, y), which is ‖h(x)‖² − ‖h(x) − ψ(y)‖², or minus the expected loss when the decoder
+        minimises one. Equal scores keep the order of the candidates.
+        """
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(f"k={k!r}; expected a positive whole number")
+        ranked = self._rank(self._points_of(X), int(k), candidates)
+        return [Ranked(self._form.outward(found.objects), found.scores) for found in ranked]
+
+    def decision_weights(self, X: Any) -> Array:
+        """h(x) as weights on the training outputs (then on the extra outputs), one row per input."""
+        return self.embedding_.weights(self._points_of(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better)."""
+        points = self._points_of(X)
+        outputs = self._form.inward(y, self.output_kernel_, "y")
+        if count(outputs) != points.shape[0]:
+            raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
+        if self.loss == "rkhs":
+            return -float(np.mean(to_numpy(self.embedding_.squared_distances(points, outputs))))
+        decoded = self.decoder_.decode(points)
+        return -float(np.mean(to_numpy(self.loss_.paired(outputs, decoded))))
+
+    # -- pieces -------------------------------------------------------------------------------------
+
+    def _points_of(self, X: Any) -> Array:
+        check_is_fitted(self, "embedding_")
+        inputs = check_inputs(self, X, self.input_kernel_, reset=False)
+        return beside(self._points(inputs), self.embedding_.outputs_)
+
+    def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
+        if candidates is None:
+            return self.decoder_.rank(points, k)
+        outputs, inward = self.embedding_.outputs_, self._form.inward
+        if one_set_each(candidates, outputs, self._form, points.shape[0]):
+            sets = [inward(c, self.output_kernel_, f"candidates[{i}]") for i, c in enumerate(candidates)]
+            return self.decoder_.choose_each(points, sets, k)
+        return self.decoder_.choose(points, inward(candidates, self.output_kernel_, "candidates"), k)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tags that follow the kernels: what X may be, and that outputs may be many."""
+        tags = super().__sklearn_tags__()
+        kernel = self.input_kernel
+        known = isinstance(kernel, Kernel)
+        tags.input_tags.pairwise = known and kernel.pairwise
+        tags.input_tags.two_d_array = known and (kernel.takes_vectors or kernel.pairwise)
+        tags.input_tags.string = not tags.input_tags.two_d_array
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+
+def _stack(parts: list[Any], outputs: Objects) -> Objects:
+    """The best of each ranking as one collection, of the kind of `outputs`."""
+    if isinstance(outputs, np.ndarray):
+        return np.concatenate(parts)
+    from mercer.arrays import namespace
+
+    return namespace(outputs).concat(parts)
+
+
+def check_kernel_arguments(estimator: ObjectEstimator) -> None:
+    """Raise unless both kernels are kernels."""
+    for name in ("input_kernel", "output_kernel"):
+        kernel = getattr(estimator, name)
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"{name} is {kernel!r:.60}, a {type(kernel).__name__}; expected a kernel such as mercer.kernels.Gaussian(). "
+                "Wrap a function k(x, z) in mercer.kernels.FromFunction"
+            )

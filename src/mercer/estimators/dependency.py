@@ -1,0 +1,211 @@
+"""The estimator: a map from any objects to any others."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array
+from mercer.decoders import Decoder
+from mercer.embeddings import Embedding, Implicit, PrincipalComponents
+from mercer.estimators.base import ObjectEstimator, check_kernel_arguments
+from mercer.estimators.data import OutputForm, check_inputs, check_lengths
+from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver
+from mercer.estimators.regression import Regression, fit_regressor, fit_ridge, weights_map
+from mercer.kernels import Gaussian, Linear
+from mercer.kernels.base import Kernel
+from mercer.losses import resolve_loss
+from mercer.objects import Objects, concatenate, count
+from mercer.operators import Identity, Operator
+from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
+from mercer.selection.ridge import ridge_selection
+from mercer.solvers.gram import gram_matrix
+
+
+class DependencyEstimator(ObjectEstimator):
+    r"""Learn a map from objects to objects, given what "similar" means on both sides.
+
+    Inputs are compared by a kernel k, outputs by a kernel l with feature map ψ. The estimator solves
+
+    .. math:: \min_h \sum_i \|h(x_i) - \psi(y_i)\|^2 + \alpha \|h\|^2_K, \qquad K(x, z) = k(x, z)\, C,
+
+    and decodes the point h(x) into an object y close to it. Each method of the literature is a choice of parts:
+
+    ================================  ==============================================================
+    method                            parts
+    ================================  ==============================================================
+    Cortes et al. 2005, IOKR          ``operator=Identity()``
+    Weston et al. 2002                ``embedding=PrincipalComponents()``
+    Kadri et al. 2013                 ``operator=Covariance()`` or ``ConditionalCovariance(eps)``
+    the same, low rank                ``solver=LowRank(rank)``
+    ================================  ==============================================================
+
+    Parameters
+    ----------
+    input_kernel : Kernel, default=Gaussian(scale="median")
+        Similarity of inputs.
+    output_kernel : Kernel, default=Linear()
+        Similarity of outputs. Its loss is :math:`\|\psi(y) - \psi(\hat y)\|^2`.
+    operator : Operator, default=Identity()
+        How output features act on each other.
+    embedding : "auto" or Embedding
+        Coordinates of the outputs. "auto" takes explicit features where the kernel has them, and otherwise what the
+        operator needs.
+    alpha : float, {"loo", "kfold", "gcv"} or a rule from `mercer.selection`, default="loo"
+        The ridge, λ of Kadri eq. 3: :math:`(K + \alpha I)` with the operator-valued K, the sum of squared errors not
+        divided by n. It stands as nα in Kadri's Prop. 1. Weston's γ weighs a mean of squares in the NIPS edition,
+        so α = nγ there; eq. 6 of the technical report is α = γ with ``solver=Exact(penalty="coefficients")``.
+    decoder : "auto" or Decoder
+        How a point becomes an object.
+    solver : "auto" or Solver
+        How the system is solved. "auto" is always exact.
+    loss : None, "kernel", "rkhs" or callable Δ(y_true, y_pred)
+        The metric you are scored on. A callable chooses alpha, decodes by least expected loss and scores. "kernel" is the
+        output kernel's loss of decoded objects, "rkhs" the distance before decoding. None chooses by "rkhs", which is
+        fast, and scores by "kernel".
+    regressor : scikit-learn regressor, optional
+        Predicts the output coordinates in place of ridge (an SVR, say). It is given the Gram matrix if it takes
+        precomputed kernels, else X itself. Needs an embedding with coordinates.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The ridge in use.
+    alphas_, loo_path_ : array
+        The ridges tried and the figure of each (leave-one-out loss, or that of the rule chosen by `alpha`).
+    input_kernel_, output_kernel_ : Kernel
+        The kernels with what depends on data filled in.
+    embedding_, operator_, solver_, decoder_ : objects
+        The parts in use.
+    reasons_ : dict
+        Why each part that was left open was chosen.
+
+    Examples
+    --------
+    >>> from mercer import DependencyEstimator
+    >>> from mercer.kernels import Subsequence
+    >>> kernel = Subsequence(length=2).normalized()
+    >>> model = DependencyEstimator(kernel, kernel, alpha=0.01)
+    >>> model.fit(["aab", "bba", "abb"], ["xxy", "yyx", "xyy"]).predict(["aaab"])
+    array(['xxy'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        input_kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
+        output_kernel: Kernel = Linear(),  # noqa: B008
+        operator: Operator = Identity(),  # noqa: B008
+        embedding: Any = "auto",
+        alpha: Any = "loo",
+        decoder: Any = "auto",
+        solver: Any = "auto",
+        loss: Any = None,
+        regressor: Any = None,
+    ) -> None:
+        self.input_kernel = input_kernel
+        self.output_kernel = output_kernel
+        self.operator = operator
+        self.embedding = embedding
+        self.alpha = alpha
+        self.decoder = decoder
+        self.solver = solver
+        self.loss = loss
+        self.regressor = regressor
+
+    def fit(self, X: Any, y: Any, extra_outputs: Any = None) -> Self:
+        """Learn from pairs.
+
+        Parameters
+        ----------
+        X, y : collections of the same length
+            Inputs and outputs: arrays with one row per object, or lists, object arrays, pandas columns of objects.
+        extra_outputs : collection, optional
+            Outputs that have no input (Weston §5): they sharpen the embedding and the covariance, and join the
+            candidates.
+        """
+        self._check_arguments()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        inputs = check_inputs(self, X, self.input_kernel, reset=True)
+        form = OutputForm.of(y, self.output_kernel)
+        outputs = form.inward(y, self.output_kernel, "y")
+        check_lengths(inputs, outputs)
+        everything = outputs
+        if extra_outputs is not None:
+            everything = concatenate(outputs, form.inward(extra_outputs, self.output_kernel, "extra_outputs"))
+        input_kernel, output_kernel = self.input_kernel.resolve(inputs), self.output_kernel.resolve(everything)
+
+        one_alpha = ridge_selection(self.alpha) is None
+        operator = clone(self.operator)
+        solver, solver_reason = choose_solver(self.solver, operator, one_alpha)
+        decoder, decoder_reason = choose_decoder(self.decoder, output_kernel, self.loss)
+        embedding, embedding_reason = choose_embedding(
+            self.embedding, output_kernel, everything, operator, solver, decoder
+        )
+        if not output_kernel.is_psd:
+            gram_matrix(output_kernel, everything, "output", 2)
+        embedding.fit(output_kernel, everything, count(outputs))
+        loss = resolve_loss(None if self.loss == "rkhs" else self.loss, output_kernel)
+        decoder.fit(embedding, loss)
+
+        regression = Regression(input_kernel, inputs, outputs, everything, operator, solver, embedding, decoder)
+        if self.regressor is not None:
+            fitted = fit_regressor(regression, self.regressor)
+        else:
+            fitted = fit_ridge(regression, self.alpha, self._judge(loss, embedding, decoder, outputs))
+
+        self._form, self.loss_ = form, loss
+        self.input_kernel_, self.output_kernel_ = input_kernel, output_kernel
+        self.operator_, self.solver_, self.decoder_ = operator, solver, decoder
+        self.map_, self._basis = fitted.map, fitted.basis
+        self.alpha_, self.alphas_, self.loo_path_ = fitted.alpha, fitted.alphas, fitted.path
+        self.reasons_ = {"solver": solver_reason, "decoder": decoder_reason, "embedding": embedding_reason}
+        self.embedding_ = embedding
+        return self
+
+    def decision_weights(self, X: Any) -> Array:
+        r"""h(x) as weights on the training outputs, then on the extra outputs; one row per input.
+
+        For the identity operator these are :math:`(k + \alpha I)^{-1} k_x`. Operators and principal components learned
+        from the outputs leave only the point itself determined: then the weights of least norm.
+        """
+        check_is_fitted(self, "embedding_")
+        coupled = not isinstance(self.operator_, Identity) or isinstance(self.embedding_, PrincipalComponents)
+        if coupled or self.alpha_ is None or isinstance(self.embedding_, Implicit):
+            return super().decision_weights(X)
+        # coordinates were enough for predicting; the weights take the factor of k once more
+        inputs = check_inputs(self, X, self.input_kernel_, reset=False)
+        solve = weights_map(self.solver_, self.input_kernel_, self._basis, self.alpha_)
+        weights = solve(self._basis.values(self.input_kernel_, inputs))
+        implicit = Implicit().fit(self.output_kernel_, self.embedding_.outputs_, self.embedding_.paired_)
+        return implicit.weights(beside(weights, self.embedding_.outputs_))
+
+    # -- pieces -------------------------------------------------------------------------------------
+
+    def _points(self, inputs: Objects) -> Array:
+        return self.map_(self._basis.values(self.input_kernel_, inputs))
+
+    def _judge(self, loss: Any, embedding: Embedding, decoder: Decoder, outputs: Objects) -> Judge:
+        if self.loss not in (None, "rkhs"):
+            return DecodedLoss(loss, decoder, outputs)
+        chosen = ridge_selection(self.alpha) is not None
+        if chosen and isinstance(embedding, Implicit):
+            return FeatureDistance(gram_matrix(embedding.kernel_, outputs, "output", 8))
+        return FeatureDistance()
+
+    def _check_arguments(self) -> None:
+        check_kernel_arguments(self)
+        if not isinstance(self.operator, Operator):
+            raise TypeError(f"operator={self.operator!r}; expected one of mercer.operators, such as Identity()")
+        if self.regressor is None:
+            return
+        defaults = {"operator": isinstance(self.operator, Identity), "alpha": self.alpha == "loo"}
+        defaults["solver"] = isinstance(self.solver, str) and self.solver == "auto"
+        for name, untouched in defaults.items():
+            if not untouched:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} has no effect with regressor={self.regressor!r}, which replaces the "
+                    f"ridge; leave {name} at its default, or set the regressor's own parameters"
+                )

@@ -1,0 +1,139 @@
+"""k nearest neighbours for general outputs: the baseline of Weston et al."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from mercer.arrays import Array, to_numpy
+from mercer.embeddings import Implicit
+from mercer.estimators.base import ObjectEstimator, check_kernel_arguments
+from mercer.estimators.data import OutputForm, check_inputs, check_lengths
+from mercer.estimators.parts import choose_decoder
+from mercer.kernels import Gaussian, Linear
+from mercer.kernels.base import Kernel
+from mercer.losses import resolve_loss
+from mercer.objects import Objects, count
+from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge
+from mercer.solvers.gram import gram_matrix
+
+
+class NeighborsEstimator(ObjectEstimator):
+    r"""Predict the object closest to the mean of the outputs of the k nearest inputs.
+
+    .. math:: h(x) = \frac{1}{k} \sum_{j \in N_k(x)} \psi(y_j)
+
+    Nearness is distance in the feature space of the input kernel; equally near inputs keep the order of the data.
+
+    Parameters
+    ----------
+    input_kernel, output_kernel : Kernel
+        As for `DependencyEstimator`.
+    k : int or "loo", default=5
+        How many neighbours. "loo" chooses between 1 and 30 by exact leave-one-out.
+    decoder : "auto" or Decoder
+        How the mean becomes an object. Weston et al. choose among the training outputs, ``decoder=Candidates()``.
+    loss : None, "kernel", "rkhs" or callable
+        As for `DependencyEstimator`.
+
+    Attributes
+    ----------
+    k_ : int
+        The number of neighbours in use.
+    ks_, loo_path_ : array
+        The numbers tried and the leave-one-out loss of each.
+
+    Examples
+    --------
+    >>> from mercer import NeighborsEstimator
+    >>> from mercer.kernels import Classes, Linear
+    >>> model = NeighborsEstimator(Linear(), Classes(), k=1)
+    >>> model.fit([[0.0], [1.0], [5.0]], ["low", "low", "high"]).predict([[4.0]])
+    array(['high'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        input_kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
+        output_kernel: Kernel = Linear(),  # noqa: B008
+        k: Any = 5,
+        decoder: Any = "auto",
+        loss: Any = None,
+    ) -> None:
+        self.input_kernel = input_kernel
+        self.output_kernel = output_kernel
+        self.k = k
+        self.decoder = decoder
+        self.loss = loss
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Remember the pairs; choose k if asked to."""
+        check_kernel_arguments(self)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        inputs = check_inputs(self, X, self.input_kernel, reset=True)
+        form = OutputForm.of(y, self.output_kernel)
+        outputs = form.inward(y, self.output_kernel, "y")
+        check_lengths(inputs, outputs)
+        input_kernel, output_kernel = self.input_kernel.resolve(inputs), self.output_kernel.resolve(outputs)
+        norms = to_numpy(input_kernel.diag(inputs))
+        decoder, reason = choose_decoder(self.decoder, output_kernel, self.loss)
+        loss = resolve_loss(None if self.loss == "rkhs" else self.loss, output_kernel)
+        embedding = Implicit().fit(output_kernel, outputs)
+        decoder.fit(embedding, loss)
+        chosen, tried, path = self._check_k(count(outputs)), None, None
+        if chosen is None:
+            judge: Judge = DecodedLoss(loss, decoder, outputs)
+            if self.loss in (None, "rkhs"):
+                judge = FeatureDistance(gram_matrix(output_kernel, outputs, "output", 4))
+            gram = to_numpy(gram_matrix(input_kernel, inputs, "input", 4))
+            neighbours = _LeaveOneOutNeighbours(gram, norms)
+            tried = np.arange(1, min(30, count(outputs) - 1) + 1)
+            path = np.asarray([judge.leave_one_out(neighbours, int(k)) for k in tried])
+            chosen = int(tried[np.argmin(path)])
+        self.k_, self.ks_, self.loo_path_ = chosen, tried, path
+        self._form, self.loss_, self.decoder_ = form, loss, decoder
+        self.input_kernel_, self.output_kernel_ = input_kernel, output_kernel
+        self.reasons_ = {"decoder": reason}
+        self._inputs, self._norms = inputs, norms
+        self.embedding_ = embedding
+        return self
+
+    def _points(self, inputs: Objects) -> Array:
+        values = to_numpy(self.input_kernel_(inputs, self._inputs))
+        return mean_of_nearest(self._norms - 2.0 * values, self.k_)
+
+    def _check_k(self, n: int) -> int | None:
+        k = self.k
+        if isinstance(k, str) and k == "loo":
+            return None
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n:
+            raise ValueError(f"k={k!r}; expected a whole number between 1 and the number of pairs, {n}, or 'loo'")
+        return int(k)
+
+
+class _LeaveOneOutNeighbours:
+    """Neighbours of each training input among the others."""
+
+    def __init__(self, gram: np.ndarray, norms: np.ndarray) -> None:
+        self.distances = norms - 2.0 * gram
+        np.fill_diagonal(self.distances, np.inf)
+
+    def leave_one_out(self, value: Any) -> Array:
+        """Weights of each training input on the others."""
+        return mean_of_nearest(self.distances, value)
+
+    def leave_one_out_risk(self, value: Any, gram: Array | None = None) -> Array:
+        """Squared distance of the mean of the neighbours to the output."""
+        weights = self.leave_one_out(value) - np.eye(len(self.distances))
+        assert gram is not None
+        return np.sum((weights @ to_numpy(gram)) * weights, axis=1)
+
+
+def mean_of_nearest(distances: np.ndarray, k: int) -> np.ndarray:
+    """Weights 1/k on the k smallest entries of each row; of equals, the first."""
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    weights = np.zeros(distances.shape)
+    np.put_along_axis(weights, nearest, 1.0 / k, axis=1)
+    return weights

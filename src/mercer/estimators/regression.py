@@ -1,0 +1,240 @@
+"""From parts to a fitted map: the ridge of the library, or a scikit-learn regressor in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.utils import get_tags
+
+from mercer.arrays import Array, like, to_numpy
+from mercer.decoders import Decoder
+from mercer.embeddings import Embedding, Implicit, Pivoted, PrincipalComponents
+from mercer.kernels.base import Kernel
+from mercer.kernels.precomputed import Precomputed
+from mercer.objects import Objects, concatenate, count, take
+from mercer.operators import Identity, Operator, OperatorSpectrum, Outputs
+from mercer.selection.judges import Judge
+from mercer.selection.ridge import Trial, ridge_selection
+from mercer.solvers import Cholesky, LowRank, Ridge, Solver, SpectralSolver, Spectrum
+from mercer.solvers.base import LinearMap
+from mercer.solvers.gram import gram_matrix, warn_low_rank
+
+
+@dataclass
+class Basis:
+    """The training inputs that predictions compare new inputs with: all of them, or the pivots of a low-rank factor."""
+
+    inputs: Objects
+    pivots: np.ndarray | None
+
+    def values(self, kernel: Kernel, inputs: Objects) -> Array:
+        """Kernel values of each input against the basis."""
+        if self.pivots is None:
+            return kernel(inputs, self.inputs)
+        if kernel.pairwise:
+            return take(kernel(inputs, self.inputs).T, self.pivots).T
+        return kernel(inputs, take(self.inputs, self.pivots))
+
+
+@dataclass
+class Raw:
+    """Hands the inputs over as they are, to a regressor that has its own kernel or none."""
+
+    def values(self, kernel: Kernel, inputs: Objects) -> Objects:
+        """The inputs."""
+        return inputs
+
+
+@dataclass
+class Fitted:
+    """A learned map and how its ridge was chosen."""
+
+    map: Callable[[Array], Array]
+    basis: Basis | Raw
+    alpha: float | None
+    alphas: np.ndarray | None
+    path: np.ndarray | None
+
+
+@dataclass
+class Regression:
+    """The problem: pairs, kernels and parts, the embedding and the decoder fitted."""
+
+    kernel: Kernel
+    inputs: Objects
+    outputs: Objects
+    everything: Objects
+    operator: Operator
+    solver: Solver
+    embedding: Embedding
+    decoder: Decoder
+
+    @property
+    def paired(self) -> int:
+        """n, the number of pairs."""
+        return count(self.outputs)
+
+    def targets(self, reference: Array) -> Array | None:
+        """V of the paired outputs, in the library and on the device of `reference`."""
+        coordinates = self.embedding.coordinates_
+        return None if coordinates is None else like(coordinates[: self.paired, :], reference)
+
+    def ridge(self, spectrum: Spectrum) -> Ridge:
+        """The ridge problem on a decomposed input Gram matrix."""
+        penalty = getattr(self.solver, "penalty", "function")
+        return Ridge(spectrum, self.targets(spectrum.vectors), self.operator_spectrum(spectrum), penalty)
+
+    def operator_spectrum(self, spectrum: Spectrum) -> OperatorSpectrum | None:
+        """C, decomposed; None for the identity."""
+        if isinstance(self.operator, Identity):
+            return None
+        rows = self.embedding.coordinates_
+        if rows is None:
+            raise ValueError(f"operator={self.operator!r} needs an embedding with coordinates")
+        return self.operator.spectrum(
+            Outputs(
+                like(rows, spectrum.vectors), self.paired, self.embedding.orthogonal_, spectrum.vectors, spectrum.values
+            )
+        )
+
+    def on(self, train: np.ndarray) -> Regression:
+        """The same problem on some of the pairs; the embedding and the decoder are fitted anew."""
+        outputs = take(self.outputs, train)
+        everything = outputs
+        if count(self.everything) > self.paired:
+            everything = concatenate(outputs, take(self.everything, slice(self.paired, None)))
+        embedding = clone(self.embedding).fit(self.embedding.kernel_, everything, count(outputs))
+        decoder = clone(self.decoder).fit(embedding, self.decoder.loss_)
+        return replace(
+            self,
+            inputs=sub_inputs(self.kernel, self.inputs, train, train),
+            outputs=outputs,
+            everything=everything,
+            embedding=embedding,
+            decoder=decoder,
+        )
+
+
+def sub_inputs(kernel: Kernel, inputs: Objects, rows: np.ndarray, columns: np.ndarray) -> Objects:
+    """Some of the inputs; of a Gram matrix, some rows and some columns."""
+    chosen = take(inputs, rows)
+    return take(chosen.T, columns).T if kernel.pairwise else chosen
+
+
+def fit_ridge(problem: Regression, alpha: Any, judge: Judge) -> Fitted:
+    """Solve for one alpha, or choose it first."""
+    rule = ridge_selection(alpha)
+    if isinstance(problem.solver, Cholesky):
+        return _fit_cholesky(problem, problem.solver, float(alpha))
+    assert isinstance(problem.solver, SpectralSolver)
+    spectrum = problem.solver.factorize(problem.kernel, problem.inputs)
+    if isinstance(problem.solver, LowRank):
+        _report_low_rank(problem, problem.solver, spectrum)
+    ridge = problem.ridge(spectrum)
+    alphas = path = None
+    if rule is None:
+        chosen = float(alpha)
+    else:
+        fixed = isinstance(problem.operator, Identity) and not isinstance(
+            problem.embedding, PrincipalComponents | Pivoted
+        )
+        closed_form = fixed and ridge.penalty == "function" and spectrum.complete
+        trial = Trial(ridge, judge, _refitter(problem), closed_form)
+        chosen, alphas, path = rule.select(trial)
+    basis = Basis(problem.inputs, spectrum.pivots)
+    return Fitted(LinearMap(ridge.coefficients(chosen)), basis, chosen, alphas, path)
+
+
+def _fit_cholesky(problem: Regression, solver: Cholesky, alpha: float) -> Fitted:
+    found = solver.factorize(problem.kernel, problem.inputs, alpha)
+    targets = problem.targets(found.factor)
+    fitted = found if targets is None else LinearMap(found.solve(targets))
+    return Fitted(fitted, Basis(problem.inputs, None), alpha, None, None)
+
+
+def weights_map(solver: Solver, kernel: Kernel, basis: Basis | Raw, alpha: float) -> Callable[[Array], Array]:
+    """The map from kernel values to weights on the training outputs, identity operator."""
+    assert isinstance(basis, Basis)
+    if isinstance(solver, Cholesky):
+        return solver.factorize(kernel, basis.inputs, alpha)
+    assert isinstance(solver, SpectralSolver)
+    spectrum = solver.factorize(kernel, basis.inputs)
+    return LinearMap(Ridge(spectrum, None, None, solver.penalty).coefficients(alpha))
+
+
+def _refitter(problem: Regression) -> Any:
+    """For folds: the Gram matrix is made once and sliced, but for the low-rank solver, which never makes it."""
+    shared: list[Regression] = []
+
+    def refit(train: np.ndarray, held_out: np.ndarray) -> Any:
+        if not shared:
+            if isinstance(problem.solver, LowRank) or problem.kernel.pairwise:
+                shared.append(problem)
+            else:
+                gram = gram_matrix(problem.kernel, problem.inputs, "input", 3)
+                shared.append(replace(problem, kernel=Precomputed(), inputs=gram))
+        source = shared[0]
+        part = source.on(train)
+        assert isinstance(part.solver, SpectralSolver)
+        spectrum = part.solver.factorize(part.kernel, part.inputs)
+        ridge = part.ridge(spectrum)
+        queries = sub_inputs(source.kernel, source.inputs, held_out, train)
+        values = Basis(part.inputs, spectrum.pivots).values(part.kernel, queries)
+        outputs = take(problem.outputs, held_out)
+        return ridge, like(values, spectrum.vectors), part.embedding, part.decoder, outputs
+
+    return refit
+
+
+def _report_low_rank(problem: Regression, solver: LowRank, spectrum: Spectrum) -> None:
+    """Put the residuals where the user looks for them."""
+    solver.rank_, solver.residual_ = spectrum.values.shape[0], spectrum.residual
+    solver.output_residual_ = getattr(problem.embedding, "residual_", 0.0)
+    if isinstance(problem.embedding, Pivoted):
+        columns = problem.embedding.coordinates_.shape[1]
+        warn_low_rank(problem.embedding.residual_, "output", columns)
+
+
+@dataclass
+class RegressorMap:
+    """Points from a scikit-learn regressor."""
+
+    regressor: Any
+    reference: Array
+
+    def __call__(self, features: Array) -> Array:
+        """One row of coordinates per query."""
+        predicted = np.asarray(self.regressor.predict(to_numpy(features)), dtype=float)
+        return like(predicted.reshape(len(predicted), -1), self.reference)
+
+
+def fit_regressor(problem: Regression, regressor: Any) -> Fitted:
+    """Fit a scikit-learn regressor to the output coordinates."""
+    targets = problem.embedding.coordinates_
+    if targets is None or isinstance(problem.embedding, Implicit):
+        raise ValueError(
+            f"regressor={regressor!r} predicts coordinates, and the output kernel {problem.embedding.kernel_!r} is implicit; "
+            "add embedding=PrincipalComponents()"
+        )
+    targets = targets[: problem.paired, :]
+    model, tags = clone(regressor), get_tags(regressor)
+    if not tags.target_tags.multi_output:
+        model = MultiOutputRegressor(model)
+    basis: Basis | Raw
+    if tags.input_tags.pairwise:
+        basis = Basis(problem.inputs, None)
+        features = to_numpy(gram_matrix(problem.kernel, problem.inputs, "input", 3))
+    elif problem.kernel.takes_vectors:
+        basis, features = Raw(), to_numpy(problem.inputs)
+    else:
+        raise ValueError(
+            f"regressor={regressor!r} takes vectors, and the inputs are objects for {problem.kernel!r}; use one that takes "
+            "a precomputed kernel, such as SVR(kernel='precomputed')"
+        )
+    model.fit(features, to_numpy(targets))
+    return Fitted(RegressorMap(model, targets), basis, None, None, None)

@@ -1,0 +1,125 @@
+"""Saving and loading fitted models without ever running code from a file.
+
+Models are written by skops: arrays, plain values, and the names of the types they belong to. Loading builds only types on
+a published list, `trusted_types()`: those of this library, of NumPy, SciPy and scikit-learn that skops itself trusts. Pickle
+is not offered.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from zipfile import BadZipFile, is_zipfile
+
+_ROOMS = ("kernels", "losses", "embeddings", "operators", "solvers", "decoders", "selection", "estimators")
+_FORMAT = "mercer-model"
+
+
+def save(model: Any, path: str | Path) -> Path:
+    """Write a model to `path`.
+
+    Examples
+    --------
+    >>> import mercer, tempfile, pathlib
+    >>> model = mercer.DependencyEstimator(alpha=0.1).fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = mercer.save(model, pathlib.Path(folder) / "model.skops")
+    ...     same = mercer.load(file).predict([[0.5]]) == model.predict([[0.5]])
+    >>> bool(same[0])
+    True
+    """
+    from mercer._version import __version__
+
+    sio = _skops()
+    path = Path(path)
+    content = {"format": _FORMAT, "version": __version__, "model": model}
+    data = sio.dumps(content)
+    foreign = [name for name in sio.get_untrusted_types(data=data) if name not in trusted_types()]
+    if foreign:
+        _warn_foreign(foreign)
+    path.write_bytes(data)
+    return path
+
+
+def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
+    """Read a model from `path`, building nothing but trusted types.
+
+    Parameters
+    ----------
+    path : path
+        A file written by `save`.
+    trust : sequence of str
+        Full names of further types or functions of your own that the file may use, such as ``"mymodule.my_loss"``. Only
+        name what you would import yourself.
+    """
+    sio = _skops()
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"path={str(path)!r}; there is no such file")
+    if not is_zipfile(path):
+        raise ValueError(f"{path.name} is not a saved model; expected a file written by mercer.save")
+    try:
+        asked = sio.get_untrusted_types(file=path)
+        allowed = {*trusted_types(), *trust}
+        foreign = [name for name in asked if name not in allowed]
+        if foreign:
+            raise ValueError(
+                f"{path.name} asks for {', '.join(foreign)}, which mercer.load does not build. If it is code of your own, "
+                f"pass trust={foreign!r}; otherwise do not load this file"
+            )
+        content = sio.load(path, trusted=asked)
+    except (BadZipFile, KeyError, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is damaged: {error}; save the model again") from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise ValueError(f"{path.name} is a skops file but not a mercer model; expected a file written by mercer.save")
+    return content["model"]
+
+
+def trusted_types() -> frozenset[str]:
+    """The full names of the types `load` builds, beyond those skops trusts by default.
+
+    Examples
+    --------
+    >>> "mercer.kernels.vectors.Gaussian" in trusted_types()
+    True
+    """
+    names = {"builtins.frozenset"}
+    for module in _modules():
+        for _, item in inspect.getmembers(module, inspect.isclass):
+            if item.__module__ == module.__name__:
+                names.add(f"{item.__module__}.{item.__qualname__}")
+    return frozenset(names)
+
+
+def _modules() -> list[ModuleType]:
+
+    modules = [import_module("mercer.pivoted")]
+    for room in _ROOMS:
+        package = import_module(f"mercer.{room}")
+        modules.append(package)
+        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            modules.append(import_module(found.name))
+    return modules
+
+
+def _warn_foreign(names: list[str]) -> None:
+    import warnings
+
+    warnings.warn(
+        f"the model holds {', '.join(names)}; to load it, the reader must have that code and pass trust={names!r}",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError("saving and loading models needs skops; run 'pip install mercer[save]'") from error
+    return skops.io

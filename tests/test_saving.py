@@ -1,0 +1,132 @@
+"""Models survive a round trip bit for bit, and files that ask for more are refused."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.svm import SVR
+
+import mercer
+from mercer import DependencyEstimator, NeighborsEstimator
+from mercer.decoders import Candidates, FixedPoint
+from mercer.embeddings import PrincipalComponents
+from mercer.kernels import (
+    Classes,
+    FromFunction,
+    Gaussian,
+    GaussianOf,
+    LabelSets,
+    Linear,
+    Positions,
+    Precomputed,
+    Subsequence,
+)
+from mercer.losses import EditDistance
+from mercer.operators import ConditionalCovariance, Covariance
+from mercer.saving import trusted_types
+from mercer.selection import LeaveOneOut
+from mercer.solvers import LowRank
+
+pytest.importorskip("skops", reason="skops is not installed")
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((12, 3))
+Y = rng.standard_normal((12, 2))
+WORDS = ["abab", "abba", "baab", "bbaa", "aabb", "baba", "abaa", "bbab", "aaab", "babb", "abbb", "baaa"]
+SETS = [frozenset(w) | {len(w)} for w in WORDS]
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "outputs"),
+    [
+        (DependencyEstimator(), X, Y),
+        (DependencyEstimator(), X, Y[:, 0]),
+        (DependencyEstimator(Gaussian("median"), Gaussian("median"), Covariance(), decoder=FixedPoint()), X, Y),
+        (DependencyEstimator(Gaussian(1.0), Gaussian(1.0), ConditionalCovariance(0.1), decoder=Candidates()), X, Y),
+        (DependencyEstimator(Gaussian(1.0), Gaussian(1.0), embedding=PrincipalComponents()), X, Y),
+        (
+            DependencyEstimator(Gaussian(3.0), Gaussian(3.0), solver=LowRank(tol=1e-4), alpha=LeaveOneOut([0.1, 1])),
+            X,
+            Y,
+        ),
+        (DependencyEstimator(Subsequence(2).normalized().centered(), Subsequence(2).normalized()), WORDS, WORDS),
+        (DependencyEstimator(GaussianOf(Subsequence(2)), LabelSets()), WORDS, SETS),
+        (DependencyEstimator(Subsequence(2), Positions(), alpha=0.1), WORDS, WORDS),
+        (DependencyEstimator(Subsequence(2), Classes(), alpha=0.1), WORDS, [w[0] for w in WORDS]),
+        (DependencyEstimator(Subsequence(2), Subsequence(2), loss=EditDistance()), WORDS, WORDS),
+        (DependencyEstimator(Precomputed(), Linear(), alpha=0.1), X @ X.T, Y),
+        (NeighborsEstimator(Subsequence(2), Classes(), k="loo"), WORDS, [w[0] for w in WORDS]),
+        (
+            DependencyEstimator(
+                Gaussian(1.0), Gaussian(1.0), embedding=PrincipalComponents(), regressor=SVR(kernel="precomputed")
+            ),
+            X,
+            Y,
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_round_trip_is_bit_for_bit(tmp_path, model, inputs, outputs):
+    model.fit(inputs, outputs)
+    loaded = mercer.load(mercer.save(model, tmp_path / "model.skops"))
+    before, after = model.predict(inputs), loaded.predict(inputs)
+    assert before.dtype == after.dtype
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    assert np.array_equal(model.decision_weights(inputs), loaded.decision_weights(inputs))
+    assert repr(loaded) == repr(model)
+
+
+def test_an_unfitted_model_can_be_saved(tmp_path):
+    model = DependencyEstimator(0.5 * Gaussian(2.0) + Linear(), Classes())
+    assert repr(mercer.load(mercer.save(model, tmp_path / "m"))) == repr(model)
+
+
+def dot(a, b):
+    return float(np.dot(a, b))
+
+
+def test_code_of_the_user_is_refused_by_name(tmp_path):
+    model = DependencyEstimator(FromFunction(dot), Linear(), alpha=0.1).fit(list(X), Y)
+    with pytest.warns(UserWarning, match=r"test_saving\.dot"):
+        path = mercer.save(model, tmp_path / "model.skops")
+    with pytest.raises(
+        ValueError, match=r"model\.skops asks for .*test_saving\.dot, which mercer\.load does not build"
+    ):
+        mercer.load(path)
+    names = [f"{dot.__module__}.dot"]
+    assert np.array_equal(mercer.load(path, trust=names).predict(list(X)), model.predict(list(X)))
+
+
+def test_a_file_that_asks_for_something_dangerous_is_refused(tmp_path):
+    """Rewrite a saved model so that it asks for os.system."""
+    path = mercer.save(DependencyEstimator(alpha=0.1).fit(X, Y), tmp_path / "model.skops")
+    evil = tmp_path / "evil.skops"
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(evil, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "schema.json":
+                schema = json.loads(data)
+                text = json.dumps(schema).replace('"Gaussian"', '"system"').replace("mercer.kernels.vectors", "os")
+                data = text.encode()
+            target.writestr(name, data)
+    with pytest.raises(ValueError, match=r"evil\.skops asks for .*os\.system, which"):
+        mercer.load(evil)
+
+
+def test_files_that_are_no_models(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
+        mercer.load(tmp_path / "nothing")
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(ValueError, match="text is not a saved model"):
+        mercer.load(tmp_path / "text")
+    with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
+        archive.writestr("a", "b")
+    with pytest.raises(ValueError, match="zip is damaged|zip is a skops file"):
+        mercer.load(tmp_path / "zip")
+
+
+def test_the_published_list_is_this_library_and_nothing_that_runs():
+    names = trusted_types()
+    assert all(name.startswith("mercer.") for name in names - {"builtins.frozenset"})
+    assert {"mercer.estimators.dependency.DependencyEstimator", "mercer.kernels.vectors.Gaussian"} <= names
