@@ -1,0 +1,9 @@
+"""Contracts a part has to keep; public, so that you can check parts of your own."""
+
+from mercer.testing.decoders import check_decoder
+from mercer.testing.estimators import check_object_estimator
+from mercer.testing.kernels import check_kernel
+from mercer.testing.operators import check_operator
+from mercer.testing.solvers import check_solver
+
+__all__ = ["check_decoder", "check_kernel", "check_object_estimator", "check_operator", "check_solver"]

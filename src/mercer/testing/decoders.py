@@ -1,0 +1,171 @@
+"""The contract of a decoder."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer.arrays import Array, NumericalWarning
+from mercer.decoders.base import Decoder, Ranked, best
+from mercer.decoders.pool import training_candidates
+from mercer.embeddings.base import Embedding
+from mercer.objects import Objects, count, hash_key, members, take
+
+_TOLERANCE = 1e-8
+"""Difference of objectives, relative to the largest of them, that is taken as rounding."""
+
+
+def check_decoder(
+    decoder: Decoder,
+    embedding: Embedding,
+    H: Array,
+    *,
+    loss: Any = None,
+    candidates: Objects | None = None,
+) -> None:
+    """Raise an AssertionError that names the first promise the decoder breaks.
+
+    Parameters
+    ----------
+    decoder : Decoder
+        Not fitted; it is cloned.
+    embedding : Embedding
+        Fitted, with two distinct outputs at least.
+    H : array (q, r)
+        Points to decode, two at least, in the coordinates of the embedding.
+    loss : callable, optional
+        Passed on to `fit`.
+    candidates : collection, optional
+        Objects no decoded one may be worse than; by default the training outputs. Name fewer for a
+        decoder that is not free to return them all (a fixed length, a narrow box).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.decoders import Candidates
+    >>> from mercer.embeddings import Implicit
+    >>> from mercer.kernels import Gaussian
+    >>> embedding = Implicit().fit(Gaussian(1.0), np.array([[0.0], [1.0], [3.0]]))
+    >>> check_decoder(Candidates(), embedding, np.array([[0.9, 0.2, 0.0], [0.0, 0.1, 0.8]]))
+    """
+    parameters = {name: repr(value) for name, value in decoder.get_params().items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumericalWarning)  # unseen outputs are no one's fault here
+        fitted = clone(decoder).fit(embedding, loss)
+        index, _ = training_candidates(embedding)
+        training = take(embedding.outputs_, index)
+        _check_parameters_kept(decoder, fitted, parameters)
+        allowed = training if candidates is None else embedding.kernel_.check(candidates)
+        _check_no_worse(fitted, H, allowed)
+        _check_each_point_alone(fitted, H)
+        _check_rank(fitted, H, len(index))
+        _check_choose(fitted, H, training)
+
+
+def _check_parameters_kept(decoder: Decoder, fitted: Decoder, before: dict[str, str]) -> None:
+    for part in (decoder, fitted, clone(fitted)):
+        after = {name: repr(value) for name, value in part.get_params().items()}
+        _require(after == before, f"fit or clone changed the parameters {before} to {after}")
+
+
+def _check_no_worse(fitted: Decoder, H: Array, candidates: Objects) -> None:
+    found = fitted.objective(H, fitted.decode(H))
+    for j in range(count(candidates)):
+        one = take(candidates, np.full(len(found), j))
+        other = fitted.objective(H, one)
+        worst = int(np.argmax(found - other))
+        _require(
+            found[worst] <= other[worst] + _slack(found, other),
+            f"point {worst} was decoded with objective {found[worst]:.9g}, and candidate {j} "
+            f"has {other[worst]:.9g}, which is lower",
+        )
+
+
+def _check_each_point_alone(fitted: Decoder, H: Array) -> None:
+    """Order and company of the points make no difference."""
+    together = fitted.decode(H)
+    backwards = np.arange(count(together))[::-1]
+    permuted = take(fitted.decode(take(H, backwards)), backwards)
+    _check_same(fitted, H, together, permuted, "in another order")
+    for i in range(count(together)):
+        one = take(H, slice(i, i + 1))
+        alone, beside = fitted.decode(one), take(together, slice(i, i + 1))
+        _check_same(fitted, one, beside, alone, f"alone (point {i})")
+
+
+def _check_same(fitted: Decoder, H: Array, a: Objects, b: Objects, how: str) -> None:
+    # objects with the same objective are equally good answers: rounding may choose between them
+    m, n = count(a), count(b)
+    _require(m == n, f"{m} objects came back for the points, {n} {how}")
+    left, right = fitted.objective(H, a), fitted.objective(H, b)
+    gap = float(np.max(np.abs(left - right)))
+    _require(gap <= _slack(left, right), f"objectives differ by {gap:.3g} when decoded {how}")
+
+
+def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
+    everything = fitted.rank(H, available + 1)
+    few = fitted.rank(H, 2)
+    for i, (ranked, two) in enumerate(zip(everything, few, strict=True)):
+        found = count(ranked.objects)
+        _require(
+            found == len(ranked.scores) == available,
+            f"rank gave {found} objects with {len(ranked.scores)} scores for point {i}, of {available} candidates",
+        )
+        keys = _keys(ranked.objects)
+        _require(len(set(keys)) == found, f"rank repeats an object for point {i}")
+        _require(
+            bool(np.all(np.diff(ranked.scores) <= 0)),
+            f"rank is not sorted best first for point {i}",
+        )
+        _require(
+            bool(np.allclose(two.scores, ranked.scores[:2], rtol=_TOLERANCE, atol=_TOLERANCE)),
+            f"the two best of point {i} are not the first two of its whole ranking",
+        )
+        expected = -fitted.objective(take(H, np.full(found, i)), ranked.objects)
+        _require(
+            float(np.max(np.abs(expected - ranked.scores))) <= _slack(expected, ranked.scores),
+            f"the scores of point {i} are not minus the objective of the objects",
+        )
+
+
+def _check_choose(fitted: Decoder, H: Array, training: Objects) -> None:
+    first, chosen = fitted.rank(H, 1), fitted.choose(H, training)
+    _check_same(fitted, H, best(first), best(chosen), "by choose() among the training outputs")
+    # other indices than in training: an index into the wrong list would show
+    some = take(training, np.arange(count(training))[::-1][: max(1, count(training) - 1)])
+    each = fitted.choose_each(H, [some] * len(first))
+    for name, found in (("choose", fitted.choose(H, some)), ("choose_each", each)):
+        _check_members(found, some, name)
+        _check_same(fitted, H, best(fitted.choose(H, some)), best(found), f"by {name}()")
+        for j in range(count(some)):
+            other = fitted.objective(H, take(some, np.full(len(first), j)))
+            own = fitted.objective(H, best(found))
+            _require(
+                bool(np.all(own <= other + _slack(own, other))),
+                f"{name}() passed over a better candidate, number {j}",
+            )
+
+
+def _check_members(found: list[Ranked], candidates: Objects, name: str) -> None:
+    given = set(_keys(candidates))
+    for i, ranked in enumerate(found):
+        _require(
+            set(_keys(ranked.objects)) <= given,
+            f"{name}() gave point {i} an object that is none of its candidates",
+        )
+
+
+def _keys(objects: Objects) -> list[Any]:
+    return [hash_key(np.asarray(part) if hasattr(part, "shape") else part) for part in members(objects)]
+
+
+def _slack(a: np.ndarray, b: np.ndarray) -> float:
+    return _TOLERANCE * max(1.0, float(np.max(np.abs(a))), float(np.max(np.abs(b))))
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise AssertionError(message)
