@@ -16,6 +16,8 @@ from types import ModuleType
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
+from mercer.files import written_atomically
+
 _ROOMS = ("kernels", "losses", "embeddings", "operators", "solvers", "decoders", "selection", "estimators")
 _FORMAT = "mercer-model"
 
@@ -42,7 +44,8 @@ def save(model: Any, path: str | Path) -> Path:
     foreign = [name for name in sio.get_untrusted_types(data=data) if name not in trusted_types()]
     if foreign:
         _warn_foreign(foreign)
-    path.write_bytes(data)
+    with written_atomically(path) as temporary:
+        temporary.write_bytes(data)
     return path
 
 

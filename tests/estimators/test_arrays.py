@@ -16,9 +16,23 @@ X, NEW = rng.standard_normal((20, 3)), rng.standard_normal((5, 3))
 Y = np.tanh(X @ rng.standard_normal((3, 2)))
 
 
-@pytest.fixture(params=["torch", "array_api_strict"])
+class OnDevice:
+    """A library whose arrays are made on one device."""
+
+    def __init__(self, library, device):
+        self.library, self.device = library, device
+
+    def asarray(self, values):
+        return self.library.asarray(values, device=self.device)
+
+
+@pytest.fixture(params=["torch", "torch on a GPU", "array_api_strict"])
 def xp(request):
-    return pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    name, _, gpu = request.param.partition(" on a ")
+    library = pytest.importorskip(name, reason=f"{name} is not installed")
+    if gpu and not library.cuda.is_available():
+        pytest.skip("there is no GPU on this machine")
+    return OnDevice(library, "cuda" if gpu else None)
 
 
 @pytest.mark.parametrize(

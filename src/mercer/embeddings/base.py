@@ -38,8 +38,8 @@ class Embedding(BaseEstimator):
 
     def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
         """Learn coordinates for `outputs` under a resolved kernel; the first `paired` of them have an input."""
-        self.kernel_, self.outputs_ = kernel, outputs
-        self.paired_ = count(outputs) if paired is None else paired
+        self.kernel_, self.outputs_ = kernel, kernel.check(outputs, "outputs")
+        self.paired_ = count(self.outputs_) if paired is None else paired
         return self
 
     @property

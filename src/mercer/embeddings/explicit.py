@@ -37,9 +37,9 @@ class Features(Embedding):
                 "use embedding='auto', or mercer.embeddings.PrincipalComponents()"
             )
         self.feature_map_ = found
-        self._rows = found(outputs)
+        self._rows = found(self.outputs_)
         # Linear: the features are the vectors, so a point is already the answer
-        self.coordinates_are_outputs = self._rows is outputs
+        self.coordinates_are_outputs = self._rows is self.outputs_
         return self
 
     @property

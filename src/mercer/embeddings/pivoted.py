@@ -47,7 +47,7 @@ class Pivoted(Embedding):
     def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
         """Choose the pivots and factor."""
         super().fit(kernel, outputs, paired)
-        self.factor_ = pivoted_cholesky(kernel, outputs, rank=self.rank, tol=self.tol)
+        self.factor_ = pivoted_cholesky(kernel, self.outputs_, rank=self.rank, tol=self.tol)
         self.residual_ = self.factor_.residual
         return self
 
