@@ -1,0 +1,104 @@
+"""Handwritten digits, whole and in halves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mercer.datasets.store import fetch, find
+
+
+@dataclass(frozen=True)
+class DigitHalves:
+    """The task of completing a digit: from its upper half, the lower one.
+
+    `inputs` and `outputs` have one row per digit, `labels` says which digit it is, and `shape` is
+    that of a whole image in rows and columns. Pixels lie in [−1, 1], background −1.
+    """
+
+    inputs: np.ndarray
+    outputs: np.ndarray
+    labels: np.ndarray
+    shape: tuple[int, int]
+
+    def whole(self, inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Images put together from upper and lower halves, one per row.
+
+        Examples
+        --------
+        >>> digits = load_digit_halves()
+        >>> digits.whole(digits.inputs[:3], digits.outputs[:3]).shape
+        (3, 8, 8)
+        """
+        return np.concatenate([inputs, outputs], axis=1).reshape(-1, *self.shape)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Images of digits (n × rows × columns), pixels in [−1, 1], and which digit each shows."""
+
+    images: np.ndarray
+    labels: np.ndarray
+
+    def halves(self) -> DigitHalves:
+        """The same digits as a task: upper half → lower half."""
+        count, rows, columns = self.images.shape
+        flat = self.images.reshape(count, -1)
+        middle = (rows // 2) * columns
+        return DigitHalves(flat[:, :middle], flat[:, middle:], self.labels, (rows, columns))
+
+
+def load_digit_halves() -> DigitHalves:
+    """The 1797 digits of 8×8 pixels that come with scikit-learn, upper four rows → lower four rows.
+
+    Examples
+    --------
+    >>> digits = load_digit_halves()
+    >>> digits.inputs.shape, digits.outputs.shape, digits.shape
+    ((1797, 32), (1797, 32), (8, 8))
+    """
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    return Digits(bunch.images / 8.0 - 1.0, bunch.target).halves()
+
+
+def load_usps(subset: str = "train") -> Digits:
+    """The USPS digits of 16×16 pixels (LeCun et al. 1990).
+
+    The files, and the order, of *The Elements of Statistical Learning*: read from
+    ``$MERCER_DATA/usps`` (``usps.npz``, or the book's text files), else downloaded once. Every
+    file is checked against a pinned SHA-256.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}
+        The 7291 training digits or the 2007 test digits.
+    """
+    if subset not in _COUNTS:
+        raise ValueError(f"subset is {subset!r}; expected 'train' or 'test'")
+    archive = find("usps/usps.npz")
+    pixels, labels = _read_npz(archive, subset) if archive else _read_text(fetch(f"usps/zip.{subset}.gz"))
+    count = _COUNTS[subset]
+    if pixels.shape != (count, 256) or labels.shape != (count,):
+        raise ValueError(
+            f"the USPS {subset} file holds pixels {pixels.shape} and labels {labels.shape}; "
+            f"expected ({count}, 256) and ({count},)"
+        )
+    return Digits(pixels.reshape(-1, 16, 16), labels.astype(int))
+
+
+_COUNTS = {"train": 7291, "test": 2007}
+
+
+def _read_npz(path: Path, subset: str) -> tuple[np.ndarray, np.ndarray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        # three decimals in single precision: rounded, they are the doubles of the text files
+        return np.round(arrays[f"X_{subset}"].astype(float), 3), arrays[f"y_{subset}"]
+
+
+def _read_text(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    table = np.loadtxt(path)
+    return table[:, 1:], table[:, 0]

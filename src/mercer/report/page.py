@@ -1,0 +1,134 @@
+"""One HTML page that needs nothing but itself: no script, no font, no picture from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from mercer.report.png import data_uri
+from mercer.report.tables import Table
+
+STYLE = """
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0;
+  --panel: #f6f8fa; --accent: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e6e9ec; --soft: #9aa4af;
+  --line: #343b43; --panel: #1d2125; --accent: #ff8a80; } .pixels img { filter: invert(.92); } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 62rem; background: var(--paper);
+  color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .75rem; }
+h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
+p { max-width: 44rem; margin: .5rem 0; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; }
+caption { text-align: left; color: var(--soft); font-size: .9rem; padding-bottom: .35rem; }
+th, td { padding: .35rem .9rem .35rem 0; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child { text-align: left; white-space: normal; }
+thead th { color: var(--soft); font-weight: 600; font-size: .9rem; vertical-align: bottom;
+  white-space: normal; }
+tbody th { font-weight: 400; }
+td.best { font-weight: 700; }
+.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: .75rem;
+  margin: .75rem 0; padding: 0; list-style: none; }
+.card { margin: 0; padding: .6rem .7rem; background: var(--panel); border-radius: .5rem; }
+.card > p { margin: 0 0 .4rem; color: var(--soft); font-size: .85rem; }
+.pictures { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .5rem; }
+figure { margin: 0; }
+.pixels { position: relative; }
+.pixels img { display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated;
+  border-radius: 2px; }
+.pixels.divided::after { content: ""; position: absolute; left: -3px; right: -3px; top: 50%;
+  border-top: 2px solid var(--accent); transform: translateY(-1px); }
+figcaption { font-size: .75rem; line-height: 1.35; color: var(--soft); margin-top: .3rem;
+  font-variant-numeric: tabular-nums; }
+@media (max-width: 30rem) { table { font-size: .85rem; } th, td { padding-right: .55rem; } }
+footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Pixels from −1 (paper) to 1 (ink), a name, a figure; `divided` draws a line half way."""
+
+    image: np.ndarray
+    label: str
+    figure: str = ""
+    divided: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """Pictures that belong side by side."""
+
+    title: str
+    pictures: list[Picture]
+
+
+def page(title: str, blocks: Iterable[str], footer: str = "") -> str:
+    """The whole page, from blocks of HTML made by the other functions here."""
+    body = "\n".join(blocks)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+{body}
+<footer>{escape(footer)}</footer>
+</body>
+</html>
+"""
+
+
+def section(title: str) -> str:
+    """A heading."""
+    return f"<h2>{escape(title)}</h2>"
+
+
+def paragraph(text: str) -> str:
+    """A paragraph of plain text."""
+    return f"<p>{escape(text)}</p>"
+
+
+def table_html(table: Table) -> str:
+    """A table, the best figures in bold."""
+    header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
+    body = "\n".join(_line(row, i, table.best) for i, row in enumerate(table.rows))
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    return f'<div class="wide"><table>{caption}<thead><tr>{header}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+
+
+def gallery(cards: Iterable[Card]) -> str:
+    """Cards of pictures, as many beside each other as the screen has room for."""
+    return '<ul class="gallery">\n' + "\n".join(_card(card) for card in cards) + "\n</ul>"
+
+
+def _line(row: list[str], i: int, best: set[tuple[int, int]]) -> str:
+    name, *cells = row
+    figures = "".join(
+        f'<td class="best">{escape(cell)}</td>' if (i, j) in best else f"<td>{escape(cell)}</td>"
+        for j, cell in enumerate(cells, start=1)
+    )
+    return f'<tr><th scope="row">{escape(name)}</th>{figures}</tr>'
+
+
+def _card(card: Card) -> str:
+    figures = "".join(_figure(picture) for picture in card.pictures)
+    return f'<li class="card"><p>{escape(card.title)}</p><div class="pictures">{figures}</div></li>'
+
+
+def _figure(picture: Picture) -> str:
+    kind = "pixels divided" if picture.divided else "pixels"
+    label, figure = escape(picture.label), escape(picture.figure)
+    return (
+        f'<figure><div class="{kind}"><img src="{data_uri(picture.image)}" alt="{label}"></div>'
+        f"<figcaption>{label}<br>{figure}</figcaption></figure>"
+    )

@@ -1,0 +1,92 @@
+"""Rows of results as a table to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import rich.table
+from rich.console import Console
+from rich.text import Text
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text under a header; the first column names the row, `best` marks (row, column)."""
+
+    header: list[str]
+    rows: list[list[str]]
+    title: str = ""
+    best: set[tuple[int, int]] = field(default_factory=set)
+
+
+def pivot(
+    rows: Iterable[dict[str, Any]],
+    down: str,
+    across: str,
+    *,
+    title: str = "",
+    digits: int = 3,
+    best: str | None = "min",
+    within: str = "column",
+) -> Table:
+    """Figures of a result as a table: one line for each value of `down`, one column of `across`.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        As in `mercer.report.Result`.
+    down, across : str
+        The two keys that vary.
+    title : str
+        What the table shows.
+    digits : int
+        Decimals.
+    best : {"min", "max", None}
+        Which figures are marked.
+    within : {"column", "row"}
+        Whether figures compete within their column or within their row.
+
+    Examples
+    --------
+    >>> rows = [{"method": "a", "n": 5, "value": 0.5, "error": 0.1},
+    ...         {"method": "b", "n": 5, "value": 0.4, "error": None}]
+    >>> pivot(rows, "method", "n").rows
+    [['a', '0.500 ± 0.100'], ['b', '0.400']]
+    """
+    figures = {(str(row[down]), str(row[across])): row for row in rows}
+    lines = list(dict.fromkeys(line for line, _ in figures))
+    columns = list(dict.fromkeys(column for _, column in figures))
+    cells = [[line, *(_figure(figures.get((line, column)), digits) for column in columns)] for line in lines]
+    groups: dict[str, dict[tuple[int, int], float]] = {}
+    for (line, column), row in figures.items():
+        place = lines.index(line), columns.index(column) + 1
+        groups.setdefault(column if within == "column" else line, {})[place] = row["value"]
+    marked = {place for group in groups.values() for place in _best(group, best)}
+    return Table([down, *columns], cells, title, marked)
+
+
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Print a table to the terminal, the best figures in bold."""
+    drawn = rich.table.Table(title=table.title or None, title_justify="left")
+    for j, name in enumerate(table.header):
+        drawn.add_column(name, justify="left" if j == 0 else "right", no_wrap=j > 0)
+    for i, row in enumerate(table.rows):
+        drawn.add_row(*(Text(cell, style="bold" if (i, j) in table.best else "") for j, cell in enumerate(row)))
+    (console or Console()).print(drawn)
+
+
+def _best(group: dict[tuple[int, int], float], best: str | None) -> list[tuple[int, int]]:
+    """The places of the best figure; none where there is nothing to compare."""
+    if best is None or len(group) < 2:
+        return []
+    target = min(group.values()) if best == "min" else max(group.values())
+    return [place for place, value in group.items() if value == target]
+
+
+def _figure(row: dict[str, Any] | None, digits: int) -> str:
+    if row is None:
+        return "–"
+    text = f"{row['value']:.{digits}f}"
+    return text if row["error"] is None else f"{text} ± {row['error']:.{digits}f}"

@@ -1,0 +1,267 @@
+import io
+import json
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from rich.console import Console
+
+from mercer.report import (
+    Card,
+    Picture,
+    Result,
+    Table,
+    data_uri,
+    gallery,
+    page,
+    paragraph,
+    pivot,
+    png,
+    print_table,
+    section,
+    table_html,
+    tracked,
+)
+
+ROW = {"method": "identity", "metric": "loss", "value": 0.5, "error": 0.1}
+
+
+# -- PNG -----------------------------------------------------------------------------------------
+
+
+def decode(content):
+    """A reader of our kind of PNG, by the book: every chunk's length and checksum is verified."""
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, position = {}, 8
+    while position < len(content):
+        (length,) = struct.unpack(">I", content[position : position + 4])
+        kind = content[position + 4 : position + 8]
+        data = content[position + 8 : position + 8 + length]
+        (checksum,) = struct.unpack(">I", content[position + 8 + length : position + 12 + length])
+        assert checksum == zlib.crc32(kind + data)
+        chunks[kind] = data
+        position += 12 + length
+    columns, rows, depth, colour, *_ = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert (depth, colour) == (8, 0)
+    assert chunks[b"IEND"] == b""
+    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(rows, columns + 1)
+    assert not lines[:, 0].any()
+    return lines[:, 1:]
+
+
+@given(hnp.arrays(np.uint8, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)))
+@settings(max_examples=25, deadline=None)
+def test_png_holds_the_pixels(image):
+    np.testing.assert_array_equal(decode(png(image)), image)
+
+
+def test_png_of_a_transposed_view():
+    image = np.arange(6, dtype=np.uint8).reshape(2, 3).T
+    np.testing.assert_array_equal(decode(png(image)), image)
+
+
+@pytest.mark.parametrize("image", [np.zeros((2, 2)), np.zeros((2, 2, 3), np.uint8)])
+def test_png_refuses_what_is_not_gray(image):
+    with pytest.raises(ValueError, match="expected rows × columns of uint8"):
+        png(image)
+
+
+def test_data_uri_maps_ink_to_black_and_cuts_off():
+    import base64
+
+    uri = data_uri(np.array([[-1.0, 1.0, 0.0, 7.0, -7.0]]))
+    kind, _, content = uri.partition(",")
+    assert kind == "data:image/png;base64"
+    assert decode(base64.b64decode(content)).tolist() == [[255, 0, 128, 0, 255]]
+
+
+# -- Result --------------------------------------------------------------------------------------
+
+names = st.text(min_size=1, max_size=8)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+rows = st.fixed_dictionaries(
+    {"method": names, "metric": names, "value": numbers, "error": st.none() | numbers},
+    optional={"paper": st.none() | numbers, "n": st.integers()},
+)
+
+
+@given(names, st.lists(rows, max_size=3), st.lists(st.integers(), max_size=3))
+@settings(max_examples=25, deadline=None)
+def test_result_survives_json(experiment, rows, seeds):
+    result = Result(experiment, rows, {"k": [1, 2]}, seeds, seconds=2.5)
+    assert Result.from_json(result.to_json()) == result
+
+
+def test_result_with_numpy_numbers():
+    row = ROW | {"value": np.float32(0.5), "n": np.int64(3)}
+    text = Result("toy", [row], {"alphas": np.array([0.1, 1.0])}).to_json()
+    read = Result.from_json(text)
+    assert read.rows[0]["n"] == 3
+    assert read.parameters == {"alphas": [0.1, 1.0]}
+
+
+def test_environment_of_a_result():
+    assert Result("toy", []).environment.keys() == {
+        *("python", "numpy", "scipy", "sklearn", "mercer", "cpu", "cores", "platform")
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"method": "a", "metric": "loss"}, r"rows\[0\] has no value and no error"),
+        (ROW | {"value": float("nan")}, r"rows\[0\]\['value'\] is nan; expected a finite number"),
+        (ROW | {"value": "0.5"}, r"\['value'\] is '0.5'; expected a finite number"),
+        (ROW | {"value": True}, r"\['value'\] is True; expected a finite number"),
+        (ROW | {"error": float("inf")}, r"\['error'\] is inf"),
+        (ROW | {"paper": "0.8"}, r"\['paper'\] is '0.8'"),
+        (ROW | {"method": 3}, r"\['method'\] is 3; expected a str"),
+        ("row", r"rows\[0\] is 'row'; expected a dict"),
+    ],
+)
+def test_bad_rows_are_named(row, message):
+    with pytest.raises(ValueError, match=message):
+        Result("toy", [row])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "the text is not JSON"),
+        ("[]", "got a JSON list; expected an object"),
+        ('{"experiment": "toy"}', "missing environment, parameters, rows, seconds, seeds"),
+    ],
+)
+def test_bad_json_is_named(text, message):
+    with pytest.raises(ValueError, match=message):
+        Result.from_json(text)
+
+
+def test_unknown_entries_are_named():
+    content = json.loads(Result("toy", [ROW]).to_json()) | {"colour": "red"}
+    with pytest.raises(ValueError, match="not a result: unknown colour; expected exactly"):
+        Result.from_json(json.dumps(content))
+
+
+def test_file_is_written_in_full_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "result.json"
+    first = Result("toy", [ROW])
+    first.to_json(path)
+    with pytest.raises(TypeError, match="a result holds <object"):
+        Result("toy", [ROW], {"what": object()}).to_json(path)
+    assert Result.read(path) == first
+    assert [entry.name for entry in path.parent.iterdir()] == ["result.json"]
+
+
+def test_interrupted_write_keeps_the_old_file(tmp_path):
+    from mercer.files import written_atomically
+
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def interrupted():
+        with written_atomically(path) as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_reading_a_damaged_file_names_it(tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text("{}")
+    with pytest.raises(ValueError, match=r"result\.json: not a result: missing"):
+        Result.read(path)
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def test_pivot_marks_the_best_of_each_column_and_leaves_gaps():
+    figures = [
+        {"method": "a", "n": 10, "value": 0.5, "error": None},
+        {"method": "a", "n": 20, "value": 0.25, "error": 0.125},
+        {"method": "b", "n": 10, "value": 0.4, "error": None},
+    ]
+    table = pivot(figures, "method", "n", digits=2)
+    assert table.header == ["method", "10", "20"]
+    assert table.rows == [["a", "0.50", "0.25 ± 0.12"], ["b", "0.40", "–"]]
+    assert table.best == {(1, 1)}
+    assert pivot(figures, "method", "n", best="max").best == {(0, 1)}
+    assert pivot(figures, "method", "n", best=None).best == set()
+
+
+def test_printed_table_takes_text_as_it_is():
+    out = io.StringIO()
+    print_table(Table(["m", "v"], [["[red]a[/red]", "1 ± 2"]]), Console(file=out, width=60))
+    assert "[red]a[/red]" in out.getvalue()
+    assert "1 ± 2" in out.getvalue()
+
+
+# -- page ----------------------------------------------------------------------------------------
+
+
+class Checker(HTMLParser):
+    """Follows the tags of a page: they must nest, and point to nothing outside."""
+
+    void = {"meta", "img", "br", "link", "input"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.sources, self.seen = [], [], set()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.add(tag)
+        self.sources += [value for name, value in attributes if name in ("src", "href")]
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def example_page(text="plain"):
+    image = np.eye(8) * 2 - 1
+    table = Table([text, "v"], [[text, text], ["b", "2"]], text, {(1, 1)})
+    card = Card(text, [Picture(image, text), Picture(image, text, text, divided=True)])
+    return page(
+        text,
+        [section(text), paragraph(text), table_html(table), gallery([card])],
+        text,
+    )
+
+
+def test_page_stands_alone_and_is_well_formed():
+    text = example_page()
+    checker = Checker()
+    checker.feed(text)
+    assert checker.open == []
+    assert checker.seen.isdisjoint({"script", "link", "iframe"})
+    assert len(checker.sources) == 2
+    assert all(source.startswith("data:image/png;base64,") for source in checker.sources)
+    assert not re.search(r"https?:|url\(|@import", text)
+    assert "prefers-color-scheme: dark" in text
+    assert 'name="viewport"' in text
+    assert '<td class="best">2</td>' in text
+
+
+def test_page_escapes_every_text():
+    text = example_page('<b class="x">&')
+    assert "<b class" not in text
+    assert 'alt="&lt;b class=&quot;x&quot;&gt;&amp;"' in text
+
+
+def test_progress_is_silent_when_not_a_terminal(capfd):
+    with tracked("working", 2) as begin:
+        begin("one")
+        begin("two")
+    assert capfd.readouterr() == ("", "")
