@@ -1,0 +1,18 @@
+"""What every test shares."""
+
+import os
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_blas_thread_per_worker():
+    """Several test processes with several BLAS threads each would only get in each other's way."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    import scipy.linalg  # noqa: F401  (loads the BLAS that is to be limited)
+
+    with threadpool_limits(1):
+        yield
