@@ -1,0 +1,101 @@
+"""The command ``mercer``."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mercer._version import __version__
+
+app = typer.Typer(
+    name="mercer",
+    help="Learn a map from any kind of object to any other, with two kernels.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Benchmark(StrEnum):
+    """The benchmarks there are."""
+
+    core = "core"
+
+
+def main() -> None:
+    """Run the command line; what a user got wrong is answered by one line and exit status 2."""
+    try:
+        app(prog_name="mercer")
+    except (ValueError, OSError) as error:
+        print(f"mercer: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"mercer {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for index.html and demo.json.")] = Path("out/demo"),
+    folds: Annotated[int, typer.Option(help="Parts the digits are cut into; each is trained on in turn.")] = 5,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer digits and fewer parameters tried: seconds.")] = False,
+) -> None:
+    """Learn to complete handwritten digits; print a table and write a page with pictures."""
+    from mercer.demo import run
+
+    print(run(output, folds=folds, quick=quick))
+
+
+@app.command()
+def bench(
+    name: Annotated[Benchmark, typer.Argument(help="Which benchmark to run.")],
+    output: Annotated[Path | None, typer.Option(help="File for the result as JSON.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: seconds.")] = False,
+) -> None:
+    """Measure speed and memory as ratios to plain NumPy and SciPy, in one run."""
+    import importlib
+
+    importlib.import_module(f"mercer.bench.{name}").main(output, quick)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments to run, such as weston-table3.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
+    small: Annotated[bool, typer.Option("--small", help="The small version of each: seconds.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what an earlier run finished.")] = False,
+    output: Annotated[Path, typer.Option(help="Folder for the JSON files and the pages.")] = Path("out/reproduce"),
+    docs: Annotated[Path | None, typer.Option(help="Also write a Markdown summary of the folder here.")] = None,
+) -> None:
+    """Run tables and figures of the papers again: ours beside theirs. A run that was stopped goes on."""
+    from mercer.papers import EXPERIMENTS, Stopped, command
+
+    if listed:
+        command.list_experiments()
+        return
+    chosen = list(EXPERIMENTS) if everything else names
+    if not chosen:
+        raise ValueError("no experiment was named; name one, or pass --all, or see --list")
+    try:
+        command.run(chosen, output, small=small, fresh=fresh, docs=docs)
+    except Stopped as stopped:
+        print(f"mercer: {stopped}", file=sys.stderr)
+        raise typer.Exit(130) from None

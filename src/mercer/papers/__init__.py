@@ -1,0 +1,41 @@
+"""Every table and figure of the papers as an experiment that can be run again."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from mercer.papers.experiment import Experiment, Outcome, Piece, mean_row
+from mercer.papers.runner import Stopped, reproduce
+
+EXPERIMENTS: dict[str, str] = {
+    "weston-table1": "weston_strings:StringsToStrings",
+    "weston-table2": "weston_classes:DigitClasses",
+    "weston-table3": "weston_images:DigitCompletion",
+    "weston-figure2": "weston_images:CompletionErrors",
+    "kadri-table2-left": "kadri_images:ImageReconstruction",
+    "kadri-table2-right": "kadri_words:OpticalWords",
+    "kadri-table3": "kadri_faces:FaceViews",
+    "kadri-figure2": "kadri_faces:TrainingSize",
+    "report-images": "kadri_images:ReportReconstruction",
+    "report-words": "kadri_words:ReportWords",
+}
+"""Experiment name → ``module:class``, in the order `--all` runs them."""
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment called `name`.
+
+    Examples
+    --------
+    >>> experiment("no-such-table")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no experiment 'no-such-table'; mercer reproduce --list names them
+    """
+    if name not in EXPERIMENTS:
+        raise ValueError(f"there is no experiment {name!r}; mercer reproduce --list names them")
+    module, _, kind = EXPERIMENTS[name].partition(":")
+    return getattr(import_module(f"mercer.papers.{module}"), kind)()
+
+
+__all__ = ["EXPERIMENTS", "Experiment", "Outcome", "Piece", "Stopped", "experiment", "mean_row", "reproduce"]

@@ -1,0 +1,128 @@
+"""Running an experiment: piece by piece, each kept as soon as it is done, so that a second run goes on where one stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mercer.files import written_atomically
+from mercer.papers.experiment import Experiment, Outcome, Piece
+from mercer.papers.page import experiment_page
+from mercer.report import Result, tracked
+
+
+class Stopped(KeyboardInterrupt):
+    """A run was stopped; what it had finished is kept."""
+
+
+def reproduce(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    small: bool = False,
+    fresh: bool = False,
+    say: Callable[[str], None] = print,
+) -> Result:
+    """Run `experiment`, or what is left of it, and write its JSON and its page into `folder`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to run.
+    folder : Path
+        Where ``<name>.json``, ``<name>.html`` and the pieces (``.pieces/<name>/``) go.
+    small : bool
+        The small version, which takes seconds.
+    fresh : bool
+        Forget what an earlier run finished.
+    say : callable
+        Where notices go.
+    """
+    pieces = experiment.pieces(small)
+    kept = folder / ".pieces" / (f"{experiment.name}-small" if small else experiment.name)
+    outcomes: list[Outcome] = []
+    seconds = 0.0
+    with tracked(experiment.name, len(pieces)) as begin:
+        for number, piece in enumerate(pieces):
+            begin(piece.key)
+            path = kept / f"{piece.key}.json"
+            found = None if fresh else _read(path, _fingerprint(experiment, piece), say)
+            if found is None:
+                try:
+                    found = _run(experiment, piece, path)
+                except KeyboardInterrupt:
+                    raise Stopped(
+                        f"stopped; {number} of {len(pieces)} pieces of {experiment.name} are kept, the same command goes on"
+                    ) from None
+            outcomes.append(found["outcome"])
+            seconds += found["seconds"]
+    rows = experiment.rows(outcomes)
+    parameters = {"protocol": experiment.protocol, "small": small} | experiment.parameters(small)
+    result = Result(experiment.name, rows, parameters, experiment.seeds(small), seconds=round(seconds, 2))
+    result.to_json(folder / f"{experiment.name}.json")
+    with written_atomically(folder / f"{experiment.name}.html") as temporary:
+        temporary.write_text(experiment_page(experiment, result, outcomes), encoding="utf-8")
+    return result
+
+
+def _run(experiment: Experiment, piece: Piece, path: Path) -> dict[str, Any]:
+    start = time.perf_counter()
+    outcome = experiment.run(piece)
+    # the round trip makes an outcome read back the same as one just computed
+    record = {"seconds": time.perf_counter() - start, "outcome": json.loads(_text(outcome))}
+    body = _text(record)
+    envelope = {"fingerprint": _fingerprint(experiment, piece), "sha256": _sha256(body), "record": record}
+    with written_atomically(path) as temporary:
+        temporary.write_text(_text(envelope), encoding="utf-8")
+    return record
+
+
+def _read(path: Path, fingerprint: str, say: Callable[[str], None]) -> dict[str, Any] | None:
+    """The record of a finished piece; None where there is none, or where it cannot be used."""
+    if not path.is_file():
+        return None
+    try:
+        envelope = json.loads(path.read_text(encoding="utf-8"))
+        record = envelope["record"]
+        whole = envelope["sha256"] == _sha256(_text(record)) and {"seconds", "outcome"} <= record.keys()
+        current = envelope["fingerprint"] == fingerprint
+    except (ValueError, KeyError, TypeError, AttributeError):
+        whole = current = False
+    else:
+        if whole and not current:
+            say(f"{path.name}: from another version or other settings; done again")
+            return None
+    if not whole:
+        say(f"{path.name}: damaged; done again")
+        return None
+    return record
+
+
+def _fingerprint(experiment: Experiment, piece: Piece) -> str:
+    """What a kept piece must agree with: the settings, and the source it was computed by."""
+    return _sha256(_text([experiment.name, piece.key, piece.settings, _source()]))
+
+
+def _source() -> str:
+    """A digest of the library's own source, taken once."""
+    global _SOURCE
+    if _SOURCE is None:
+        root = Path(__file__).parent.parent
+        texts = (path.read_bytes() for path in sorted(root.rglob("*.py")))
+        _SOURCE = hashlib.sha256(b"\0".join(texts)).hexdigest()
+    return _SOURCE
+
+
+_SOURCE: str | None = None
+
+
+def _text(content: Any) -> str:
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
