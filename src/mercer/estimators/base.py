@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, to_numpy
 from mercer.decoders import Decoder, Ranked
 from mercer.embeddings.base import Embedding
-from mercer.estimators.data import OutputForm, check_inputs, one_set_each
+from mercer.estimators.data import OutputForm, Pairs, check_inputs, one_set_each
 from mercer.kernels.base import Kernel
 from mercer.losses import Loss
 from mercer.objects import Objects, count
@@ -98,6 +98,11 @@ class ObjectEstimator(BaseEstimator):
         inputs = check_inputs(self, X, self.input_kernel_, reset=False)
         return beside(self._points(inputs), self.embedding_.outputs_)
 
+    def _keep(self, pairs: Pairs, loss: Loss, decoder: Decoder, embedding: Embedding) -> None:
+        """The last step of a fit that went well: until then nothing about the estimator has changed."""
+        self.input_kernel_, self.output_kernel_ = pairs.input_kernel, pairs.output_kernel
+        self._form, self.loss_, self.decoder_, self.embedding_ = pairs.form, loss, decoder, embedding
+
     def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
         if candidates is None:
             return self.decoder_.rank(points, k)
@@ -128,14 +133,3 @@ def _stack(parts: list[Any], outputs: Objects) -> Objects:
     from mercer.arrays import namespace
 
     return namespace(outputs).concat(parts)
-
-
-def check_kernel_arguments(estimator: ObjectEstimator) -> None:
-    """Raise unless both kernels are kernels."""
-    for name in ("input_kernel", "output_kernel"):
-        kernel = getattr(estimator, name)
-        if not isinstance(kernel, Kernel):
-            raise TypeError(
-                f"{name} is {kernel!r:.60}, a {type(kernel).__name__}; expected a kernel such as mercer.kernels.Gaussian(). "
-                "Wrap a function k(x, z) in mercer.kernels.FromFunction"
-            )

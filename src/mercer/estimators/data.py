@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.arrays import is_array, is_numpy_array, namespace
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count, reject_non_collection
+from mercer.objects import Objects, concatenate, count, reject_non_collection
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Objects:
@@ -78,6 +78,40 @@ class OutputForm:
         if self.row_shape is None or len(self.row_shape) == 1:
             return outputs
         return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))
+
+
+@dataclass
+class Pairs:
+    """Checked training pairs, and the kernels with what depends on data filled in."""
+
+    inputs: Objects
+    outputs: Objects
+    everything: Objects
+    """The outputs, then those that have no input."""
+    form: OutputForm
+    input_kernel: Kernel
+    output_kernel: Kernel
+
+
+def check_pairs(estimator: Any, X: Any, y: Any, extra_outputs: Any = None) -> Pairs:
+    """What `fit` was given, checked against the estimator's two kernels."""
+    input_kernel, output_kernel = estimator.input_kernel, estimator.output_kernel
+    for name, kernel in (("input_kernel", input_kernel), ("output_kernel", output_kernel)):
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"{name} is {kernel!r:.60}, a {type(kernel).__name__}; expected a kernel such as mercer.kernels.Gaussian(). "
+                "Wrap a function k(x, z) in mercer.kernels.FromFunction"
+            )
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    inputs = check_inputs(estimator, X, input_kernel, reset=True)
+    form = OutputForm.of(y, output_kernel)
+    outputs = form.inward(y, output_kernel, "y")
+    check_lengths(inputs, outputs)
+    everything = outputs
+    if extra_outputs is not None:
+        everything = concatenate(outputs, form.inward(extra_outputs, output_kernel, "extra_outputs"))
+    return Pairs(inputs, outputs, everything, form, input_kernel.resolve(inputs), output_kernel.resolve(everything))
 
 
 def check_lengths(inputs: Objects, outputs: Objects) -> None:

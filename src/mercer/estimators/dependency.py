@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.decoders import Decoder
 from mercer.embeddings import Embedding, Implicit, PrincipalComponents
-from mercer.estimators.base import ObjectEstimator, check_kernel_arguments
-from mercer.estimators.data import OutputForm, check_inputs, check_lengths
+from mercer.estimators.base import ObjectEstimator
+from mercer.estimators.data import check_inputs, check_pairs
 from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver
 from mercer.estimators.regression import Regression, fit_regressor, fit_ridge, weights_map
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
-from mercer.objects import Objects, concatenate, count
+from mercer.objects import Objects, count
 from mercer.operators import Identity, Operator
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.selection.ridge import ridge_selection
@@ -126,43 +126,31 @@ class DependencyEstimator(ObjectEstimator):
             candidates.
         """
         self._check_arguments()
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        inputs = check_inputs(self, X, self.input_kernel, reset=True)
-        form = OutputForm.of(y, self.output_kernel)
-        outputs = form.inward(y, self.output_kernel, "y")
-        check_lengths(inputs, outputs)
-        everything = outputs
-        if extra_outputs is not None:
-            everything = concatenate(outputs, form.inward(extra_outputs, self.output_kernel, "extra_outputs"))
-        input_kernel, output_kernel = self.input_kernel.resolve(inputs), self.output_kernel.resolve(everything)
-
+        pairs = check_pairs(self, X, y, extra_outputs)
         one_alpha = ridge_selection(self.alpha) is None
         operator = clone(self.operator)
         solver, solver_reason = choose_solver(self.solver, operator, one_alpha)
-        decoder, decoder_reason = choose_decoder(self.decoder, output_kernel, self.loss)
-        embedding, embedding_reason = choose_embedding(
-            self.embedding, output_kernel, everything, operator, solver, decoder
-        )
-        if not output_kernel.is_psd:
-            gram_matrix(output_kernel, everything, "output", 2)
-        embedding.fit(output_kernel, everything, count(outputs))
-        loss = resolve_loss(None if self.loss == "rkhs" else self.loss, output_kernel)
+        decoder, decoder_reason = choose_decoder(self.decoder, pairs.output_kernel, self.loss)
+        embedding, embedding_reason = choose_embedding(self.embedding, pairs, operator, solver, decoder)
+        if not pairs.output_kernel.is_psd:
+            gram_matrix(pairs.output_kernel, pairs.everything, "output", 2)
+        embedding.fit(pairs.output_kernel, pairs.everything, count(pairs.outputs))
+        loss = resolve_loss(None if self.loss == "rkhs" else self.loss, pairs.output_kernel)
         decoder.fit(embedding, loss)
 
-        regression = Regression(input_kernel, inputs, outputs, everything, operator, solver, embedding, decoder)
+        regression = Regression(
+            pairs.input_kernel, pairs.inputs, pairs.outputs, pairs.everything, operator, solver, embedding, decoder
+        )
         if self.regressor is not None:
             fitted = fit_regressor(regression, self.regressor)
         else:
-            fitted = fit_ridge(regression, self.alpha, self._judge(loss, embedding, decoder, outputs))
+            fitted = fit_ridge(regression, self.alpha, self._judge(loss, embedding, decoder, pairs.outputs))
 
-        self._form, self.loss_ = form, loss
-        self.input_kernel_, self.output_kernel_ = input_kernel, output_kernel
-        self.operator_, self.solver_, self.decoder_ = operator, solver, decoder
+        self.operator_, self.solver_ = operator, solver
         self.map_, self._basis = fitted.map, fitted.basis
         self.alpha_, self.alphas_, self.loo_path_ = fitted.alpha, fitted.alphas, fitted.path
         self.reasons_ = {"solver": solver_reason, "decoder": decoder_reason, "embedding": embedding_reason}
-        self.embedding_ = embedding
+        self._keep(pairs, loss, decoder, embedding)
         return self
 
     def decision_weights(self, X: Any) -> Array:
@@ -196,7 +184,6 @@ class DependencyEstimator(ObjectEstimator):
         return FeatureDistance()
 
     def _check_arguments(self) -> None:
-        check_kernel_arguments(self)
         if not isinstance(self.operator, Operator):
             raise TypeError(f"operator={self.operator!r}; expected one of mercer.operators, such as Identity()")
         if self.regressor is None:

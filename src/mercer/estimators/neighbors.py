@@ -8,8 +8,8 @@ import numpy as np
 
 from mercer.arrays import Array, to_numpy
 from mercer.embeddings import Implicit
-from mercer.estimators.base import ObjectEstimator, check_kernel_arguments
-from mercer.estimators.data import OutputForm, check_inputs, check_lengths
+from mercer.estimators.base import ObjectEstimator
+from mercer.estimators.data import check_pairs
 from mercer.estimators.parts import choose_decoder
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
@@ -69,35 +69,27 @@ class NeighborsEstimator(ObjectEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Remember the pairs; choose k if asked to."""
-        check_kernel_arguments(self)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        inputs = check_inputs(self, X, self.input_kernel, reset=True)
-        form = OutputForm.of(y, self.output_kernel)
-        outputs = form.inward(y, self.output_kernel, "y")
-        check_lengths(inputs, outputs)
-        input_kernel, output_kernel = self.input_kernel.resolve(inputs), self.output_kernel.resolve(outputs)
-        norms = to_numpy(input_kernel.diag(inputs))
+        pairs = check_pairs(self, X, y)
+        outputs, output_kernel = pairs.outputs, pairs.output_kernel
         decoder, reason = choose_decoder(self.decoder, output_kernel, self.loss)
         loss = resolve_loss(None if self.loss == "rkhs" else self.loss, output_kernel)
         embedding = Implicit().fit(output_kernel, outputs)
         decoder.fit(embedding, loss)
+        norms = to_numpy(pairs.input_kernel.diag(pairs.inputs))
         chosen, tried, path = self._check_k(count(outputs)), None, None
         if chosen is None:
             judge: Judge = DecodedLoss(loss, decoder, outputs)
             if self.loss in (None, "rkhs"):
                 judge = FeatureDistance(gram_matrix(output_kernel, outputs, "output", 4))
-            gram = to_numpy(gram_matrix(input_kernel, inputs, "input", 4))
+            gram = to_numpy(gram_matrix(pairs.input_kernel, pairs.inputs, "input", 4))
             neighbours = _LeaveOneOutNeighbours(gram, norms)
             tried = np.arange(1, min(30, count(outputs) - 1) + 1)
             path = np.asarray([judge.leave_one_out(neighbours, int(k)) for k in tried])
             chosen = int(tried[np.argmin(path)])
         self.k_, self.ks_, self.loo_path_ = chosen, tried, path
-        self._form, self.loss_, self.decoder_ = form, loss, decoder
-        self.input_kernel_, self.output_kernel_ = input_kernel, output_kernel
         self.reasons_ = {"decoder": reason}
-        self._inputs, self._norms = inputs, norms
-        self.embedding_ = embedding
+        self._inputs, self._norms = pairs.inputs, norms
+        self._keep(pairs, loss, decoder, embedding)
         return self
 
     def _points(self, inputs: Objects) -> Array:

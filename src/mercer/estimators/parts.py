@@ -8,8 +8,9 @@ from sklearn.base import clone
 
 from mercer.decoders import Decoder, ExpectedLoss, auto_decoder
 from mercer.embeddings import Embedding, Features, Implicit, Pivoted, Spectral
+from mercer.estimators.data import Pairs
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
+from mercer.objects import count
 from mercer.operators import Identity, Operator
 from mercer.solvers import Auto, Cholesky, LowRank, Solver
 
@@ -51,9 +52,7 @@ def choose_decoder(decoder: Any, kernel: Kernel, loss: Any) -> Chosen:
     return Chosen(clone(decoder), "given")
 
 
-def choose_embedding(
-    embedding: Any, kernel: Kernel, outputs: Objects, operator: Operator, solver: Solver, decoder: Decoder
-) -> Chosen:
+def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: Solver, decoder: Decoder) -> Chosen:
     """The embedding, from ``"auto"`` or the one the user gave."""
     if not (isinstance(embedding, str) and embedding == "auto"):
         if not isinstance(embedding, Embedding):
@@ -68,6 +67,7 @@ def choose_embedding(
         return Chosen(clone(embedding), "given")
     if isinstance(operator, Identity) and isinstance(decoder, ExpectedLoss):
         return Chosen(Implicit(), "the expected loss is taken over the weights on the training outputs")
+    kernel, outputs = pairs.output_kernel, pairs.everything
     features = kernel.feature_map(outputs)
     if features is not None and features.dimension <= count(outputs):
         return Chosen(Features(), f"{kernel!r} has {features.dimension} explicit features")
