@@ -21,6 +21,7 @@ demo: $(VENV)/.installed
 
 # Two test processes, one BLAS thread each.
 test: export OMP_NUM_THREADS = 1
+test: export PYTHONHASHSEED = 0
 test: export OPENBLAS_NUM_THREADS = 1
 test: export MKL_NUM_THREADS = 1
 test: lint

@@ -8,6 +8,9 @@ from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 
+_ALWAYS = 2**22
+"""Bytes that are not worth asking about."""
+
 
 def available_bytes() -> int:
     """Memory this process may still take: what the machine has free, within its control group's limit."""
@@ -30,11 +33,14 @@ def _machine_bytes() -> int:
     return 2**63 - 1  # a platform that does not tell; the allocation itself will
 
 
-def require(n: int, matrices: float, purpose: str, way_out: str) -> None:
-    """Raise MemoryError unless `matrices` n×n matrices of doubles fit in memory now."""
-    needed, free = int(8 * matrices * n * n), available_bytes()
+def require(rows: int, columns: int, matrices: float, purpose: str, way_out: str) -> None:
+    """Raise MemoryError unless `matrices` matrices of rows×columns doubles fit in memory now."""
+    needed = int(8 * matrices * rows * columns)
+    if needed < _ALWAYS:
+        return
+    free = available_bytes()
     if needed > free:
         raise MemoryError(
-            f"{purpose} needs about {matrices:g} matrices of {n} × {n} doubles, {needed / 2**30:.1f} GiB, and "
+            f"{purpose}: about {matrices:g} matrices of {rows} × {columns} doubles are needed, {needed / 2**30:.1f} GiB, and "
             f"{free / 2**30:.1f} GiB are free; {way_out}"
         )

@@ -28,6 +28,11 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
     reject_non_collection(collection, name)
     if isinstance(collection, np.ndarray) and collection.dtype == object and collection.ndim == 1:
         items: Any = collection
+    elif hasattr(collection, "columns") and collection.shape[1] > 1:
+        raise TypeError(
+            f"{name} is a table of {collection.shape[1]} columns; expected one object per row. Pass one column, such as "
+            f"{name}[{collection.columns[0]!r}]"
+        )
     elif hasattr(collection, "ndim") and collection.ndim == 2 and collection.shape[1] == 1:
         # a one-column frame or matrix: scikit-learn's column transformers hand these out
         items = np.asarray(collection).ravel().tolist()
@@ -40,9 +45,16 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
     for i, item in enumerate(items):
         objects[i] = item
     for i, item in enumerate(objects):
-        if item is None or (isinstance(item, float) and np.isnan(item)):
+        if _missing(item):
             raise ValueError(f"{name}[{i}] is {item!r}; expected an object. Drop or fill missing entries first")
     return objects
+
+
+def _missing(item: Any) -> bool:
+    """None, NaN of any float, and pandas' own marks."""
+    if item is None or type(item).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(item, float | np.floating) and bool(np.isnan(item))
 
 
 def as_vectors(collection: Any, name: str = "X") -> Array:
@@ -95,6 +107,8 @@ def reject_non_collection(collection: Any, name: str) -> None:
         raise TypeError(
             f"{name} is a {type(collection).__name__}, which has no order; expected a list or an array of objects"
         )
+    if isinstance(collection, np.ma.MaskedArray) and np.ma.is_masked(collection):
+        raise ValueError(f"{name} is an array with masked entries; expected every entry. Fill or drop them first")
     if not isinstance(collection, Iterable) or getattr(collection, "ndim", 1) == 0:
         raise TypeError(
             f"{name} is {collection!r:.40}, a {type(collection).__name__}; expected a collection of objects"
@@ -177,10 +191,11 @@ def concatenate(first: Objects, second: Objects) -> Objects:
     return xp.concat([first, second]) if is_array(first) and first.dtype != object else np.concatenate([first, second])
 
 
-def distinct(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
+def distinct(objects: Objects, key: Callable[[Any], Hashable] | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the first occurrence of each distinct object, and for each object the group it belongs to.
 
-    Objects that have no hash and no obvious immutable form are each counted as distinct.
+    `key` says what equal objects have in common; by default `hash_key`, under which objects that have no hash and no
+    obvious immutable form are each distinct.
 
     Examples
     --------
@@ -193,11 +208,11 @@ def distinct(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
     groups: dict[Hashable, int] = {}
     group = np.empty(len(rows), dtype=np.intp)
     for i, row in enumerate(rows):
-        key = hash_key(row)
-        if key not in groups:
-            groups[key] = len(first)
+        mark = (key or hash_key)(row)
+        if mark not in groups:
+            groups[mark] = len(first)
             first.append(i)
-        group[i] = groups[key]
+        group[i] = groups[mark]
     return np.asarray(first, dtype=np.intp), group
 
 

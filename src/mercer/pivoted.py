@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
 from mercer.arrays import Array, array_namespace, solve_triangular, to_numpy, zeros
 from mercer.kernels.base import Kernel
+from mercer.kernels.precomputed import require_symmetric
 from mercer.objects import Objects, take
+
+_INDEFINITE = 1e-6
+"""How far below zero, relative to the largest, a remaining diagonal entry may fall by rounding."""
 
 
 @dataclass
@@ -49,6 +54,10 @@ def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = Non
     >>> len(found.pivots), bool(np.allclose(found.factor @ found.factor.T, X @ X.T))
     (2, True)
     """
+    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, Integral) or rank < 1):
+        raise ValueError(f"rank={rank!r}; expected a positive whole number, or None to go by tol alone")
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < 1:
+        raise ValueError(f"tol={tol!r}; expected a share of the trace, 0 ≤ tol < 1")
     objects = kernel.check(objects)
     gram = kernel(objects) if kernel.pairwise else None
     left = to_numpy(kernel.diag(objects)).astype(float).copy()
@@ -76,6 +85,12 @@ def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = Non
         column = column / float(np.sqrt(left[pivot]))
         factor[:, used] = column
         left -= to_numpy(column) ** 2
+        left[pivot] = 0.0
+        if left.min() < -_INDEFINITE * largest:
+            raise ValueError(
+                f"{kernel!r} is not positive semi-definite: what is left of k(x, x) after {used + 1} columns falls to "
+                f"{left.min():.6g} (the largest was {largest:.6g}). Expected a valid kernel; kernel.clipped() makes one"
+            )
         pivots.append(pivot)
         left[pivots] = 0.0
         np.maximum(left, 0.0, out=left)
@@ -83,5 +98,8 @@ def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = Non
         raise ValueError(
             f"every object has norm zero under {kernel!r}; expected at least one with k(x, x) > 0. Choose another kernel"
         )
+    if gram is None and not kernel.is_psd:
+        chosen = take(objects, np.asarray(pivots))
+        require_symmetric(kernel(chosen, chosen), f"the Gram matrix of {kernel!r} on its pivots")
     residual = float(left.sum() / whole)
     return PivotedFactor(np.asarray(pivots), factor[:, : len(pivots)], residual)

@@ -40,8 +40,20 @@ def save(model: Any, path: str | Path) -> Path:
     sio = _skops()
     path = Path(path)
     content = {"format": _FORMAT, "version": __version__, "model": model}
-    data = sio.dumps(content)
+    try:
+        data = sio.dumps(content)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise TypeError(
+            f"the model holds something skops cannot write ({error}); tensors of other libraries are such: fit on NumPy arrays "
+            "to save a model"
+        ) from error
     foreign = [name for name in sio.get_untrusted_types(data=data) if name not in trusted_types()]
+    nameless = [name for name in foreign if "<" in name]
+    if nameless:
+        raise TypeError(
+            f"the model holds {', '.join(nameless)}, which no one can import again; write it as a function with a name, at the "
+            "top of a module"
+        )
     if foreign:
         _warn_foreign(foreign)
     with written_atomically(path) as temporary:

@@ -27,7 +27,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("embedding", "kernel", "outputs"), CASES, ids=lambda c: f"{c!r:.30}")
+@pytest.mark.parametrize(("embedding", "kernel", "outputs"), CASES)
 def test_points_have_the_inner_products_of_the_kernel(embedding, kernel, outputs):
     """A combination of outputs, written in coordinates, has the kernel's inner products with every output."""
     fitted = embedding.fit(kernel, outputs)

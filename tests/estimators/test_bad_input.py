@@ -150,12 +150,13 @@ def test_candidates_that_cannot_be_chosen_from():
 
 def test_memory_is_checked_before_anything_is_allocated(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(memory, "_ALWAYS", 0)
     with pytest.raises(MemoryError, match=r"8 matrices of 100 × 100 doubles.*solver=LowRank"):
-        DependencyEstimator().fit(np.ones((100, 1)), np.arange(100.0))
+        DependencyEstimator(Linear()).fit(np.ones((100, 1)), np.arange(100.0))
     huge = np.zeros((10**6, 1))
     monkeypatch.undo()
     with pytest.raises(MemoryError, match="1000000 × 1000000"):
-        DependencyEstimator(alpha=0.1).fit(huge, np.zeros(10**6))
+        DependencyEstimator(Linear(), alpha=0.1).fit(huge, np.zeros(10**6))
 
 
 def test_regressor_and_ridge_parameters_exclude_each_other():

@@ -23,7 +23,7 @@ from mercer.kernels import (
     Precomputed,
     Subsequence,
 )
-from mercer.testing.kernels import check_kernel
+from mercer.testing import check_kernel
 
 VECTORS = np.vstack([np.random.default_rng(0).standard_normal((7, 3)), np.zeros((2, 3))])
 STRINGS = ["abcab", "bca", "ab", "", "🙂bc🙂a", "abcab", "cccc"]
@@ -97,7 +97,7 @@ def test_vector_kernels(kernel, library):
     np.testing.assert_allclose(to_numpy(gram), kernel.resolve(VECTORS)(VECTORS), atol=1e-12)
 
 
-@pytest.mark.parametrize(("kernel", "X"), OBJECT_KERNELS, ids=repr)
+@pytest.mark.parametrize(("kernel", "X"), OBJECT_KERNELS)
 def test_object_kernels(kernel, X):
     allowed = set()
     if kernel.pairwise:
@@ -109,7 +109,7 @@ def test_object_kernels(kernel, X):
     assert {reason.split(":")[0] for reason in check_kernel(kernel, X)} <= allowed
 
 
-@pytest.mark.parametrize(("kernel", "X"), OBJECT_KERNELS, ids=repr)
+@pytest.mark.parametrize(("kernel", "X"), OBJECT_KERNELS)
 def test_the_gram_matrix_is_exactly_symmetric(kernel, X):
     gram = kernel.resolve(X)(X)
     np.testing.assert_array_equal(gram, gram.T)
@@ -248,7 +248,7 @@ class BlindToShape(Broken):
         (OtherTwoArguments(), "k\\(X, X\\) is not k\\(X\\)"),
         (OtherPointwise(), "not what pointwise gives"),
         (OrderMatters(), "in another order"),
-        (NotFinite(), "NaN or infinity"),
+        (NotFinite(), r"returned nan for X\[0\] = 1.0"),
         (WrongFeatures(), "feature map whose inner products are not"),
         (WrongRepr(), "reads back from its repr"),
         (ResolvesItself(), "was changed by resolve"),

@@ -43,7 +43,6 @@ def test_the_distance_of_classes_is_the_zero_one_loss():
         ([1, "b"], "O"),
         ([(1, 2), (3, 4)], "O"),
     ],
-    ids=repr,
 )
 def test_numbers_stay_numbers_and_the_rest_are_objects(X, kind):
     checked = Classes().check(X)
@@ -71,7 +70,6 @@ def test_a_class_not_seen_in_training_has_no_column():
         (["a", None], ValueError, r"X\[1\] is None"),
         (None, ValueError, "X is None"),
     ],
-    ids=repr,
 )
 def test_what_is_no_class(X, error, message):
     with pytest.raises(error, match=message):
@@ -142,7 +140,6 @@ def test_columns_do_not_depend_on_the_order_of_a_set():
         ([], ValueError, "empty"),
         ({"a"}, TypeError, "no order"),
     ],
-    ids=repr,
 )
 def test_what_is_no_label_set(X, error, message):
     with pytest.raises(error, match=message):

@@ -115,7 +115,7 @@ def training_candidates(embedding: Embedding) -> tuple[np.ndarray, np.ndarray]:
     """
     outputs, kernel = embedding.outputs_, embedding.kernel_
     # of a Gram matrix no row can go: each has a column for every other
-    first, group = (np.arange(count(outputs)),) * 2 if kernel.pairwise else distinct(outputs)
+    first, group = (np.arange(count(outputs)),) * 2 if kernel.pairwise else distinct(outputs, kernel.key)
     kept = np.flatnonzero(kernel.sees(take(outputs, first)))
     unseen = len(first) - len(kept)
     if len(kept) == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, Self
 
 from mercer import memory
@@ -20,17 +21,18 @@ class _Eigen(Embedding):
     dual_: Array
     values_: Array
 
-    def _decompose(self, gram: Array, relative_cutoff: float, most: int | None) -> None:
+    def _decompose(self, gram: Array, relative_cutoff: float, most: int | None, norm: float) -> None:
+        """Keep the leading eigenvectors of `gram`; `norm` is the size of ‖ψ(y)‖² before anything was subtracted."""
         xp = namespace(gram)
         values, vectors = eigh(gram)
-        values = clip_spectrum(values, f"the output Gram matrix of {self.kernel_!r}")
-        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps)
-        largest = float(values[-1])
-        if largest <= 0:
+        if float(values[-1]) <= values.shape[0] * float(xp.finfo(values.dtype).eps) * norm:
             raise ValueError(
                 f"all outputs are the same point under {self.kernel_!r}, so there is nothing to learn; expected "
                 "outputs that differ"
             )
+        values = clip_spectrum(values, f"the output Gram matrix of {self.kernel_!r}")
+        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps)
+        largest = float(values[-1])
         rank = int(xp.sum(xp.astype(values > max(relative_cutoff, rounding) * largest, xp.int64)))
         rank = rank if most is None else min(rank, most)
         # eigh sorts upwards; the last ones are the principal ones, largest first
@@ -60,8 +62,9 @@ class Spectral(_Eigen):
     def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
         """Decompose the output Gram matrix."""
         super().fit(kernel, outputs, paired)
-        memory.require(count(outputs), 4, "decomposing the output Gram matrix", _WAY_OUT)
-        self._decompose(kernel(outputs), 0.0, None)
+        memory.require(count(outputs), count(outputs), 4, "decomposing the output Gram matrix", _WAY_OUT)
+        gram = kernel(outputs)
+        self._decompose(gram, 0.0, None, float(namespace(gram).max(namespace(gram).linalg.diagonal(gram))))
         return self
 
     def transform(self, outputs: Objects) -> Array:
@@ -106,12 +109,12 @@ class PrincipalComponents(_Eigen):
         """Decompose the centred output Gram matrix."""
         self._check_parameters()
         super().fit(kernel, outputs, paired)
-        memory.require(count(outputs), 4, "kernel PCA of the outputs", _WAY_OUT)
+        memory.require(count(outputs), count(outputs), 4, "kernel PCA of the outputs", _WAY_OUT)
         gram = kernel(outputs)
         xp = namespace(gram)
-        means = xp.mean(gram, axis=0)
+        means, norm = xp.mean(gram, axis=0), float(xp.max(xp.linalg.diagonal(gram)))
         gram = gram - means - means[:, None] + xp.mean(means)
-        self._decompose(gram, self.cutoff, self.n_components)
+        self._decompose(gram, self.cutoff, self.n_components, norm)
         # dual_ is orthogonal to 1, so centring l(y, ·) over its columns changes nothing; only the row means stay
         self._offset = means @ self.dual_
         return self
@@ -143,10 +146,10 @@ class PrincipalComponents(_Eigen):
         return weights + 1.0 / count(self.outputs_) if self.origin == "mean" else weights
 
     def _check_parameters(self) -> None:
-        if not 0 <= self.cutoff < 1:
+        if not isinstance(self.cutoff, Real) or not 0 <= self.cutoff < 1:
             raise ValueError(f"cutoff={self.cutoff!r}; expected a share of the largest eigenvalue, 0 ≤ cutoff < 1")
         most: Any = self.n_components
-        if most is not None and (isinstance(most, bool) or int(most) != most or most < 1):
+        if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 1):
             raise ValueError(f"n_components={most!r}; expected a positive whole number, or None for no limit")
         if self.origin not in ("mean", "zero"):
             raise ValueError(f"origin={self.origin!r}; expected 'mean' or 'zero'")

@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, to_numpy
 from mercer.decoders import Decoder, Ranked
 from mercer.embeddings.base import Embedding
-from mercer.estimators.data import OutputForm, Pairs, check_inputs, one_set_each
+from mercer.estimators.candidates import one_set_each
+from mercer.estimators.data import OutputForm, Pairs, check_inputs, listed
+from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.losses import Loss
 from mercer.objects import Objects, count
 from mercer.selection.judges import beside
 
 
-class ObjectEstimator(BaseEstimator):
+class ObjectEstimator(ValueParameters):
     """An estimator that predicts points of the output feature space and decodes them into objects.
 
     A subclass sets, in `fit`, the fitted attributes named below and defines `_points`.
@@ -95,17 +96,23 @@ class ObjectEstimator(BaseEstimator):
 
     def _points_of(self, X: Any) -> Array:
         check_is_fitted(self, "embedding_")
-        inputs = check_inputs(self, X, self.input_kernel_, reset=False)
+        inputs = check_inputs(self, listed(X), self.input_kernel_, reset=False)
         return beside(self._points(inputs), self.embedding_.outputs_)
 
     def _keep(self, pairs: Pairs, loss: Loss, decoder: Decoder, embedding: Embedding) -> None:
         """The last step of a fit that went well: until then nothing about the estimator has changed."""
         self.input_kernel_, self.output_kernel_ = pairs.input_kernel, pairs.output_kernel
         self._form, self.loss_, self.decoder_, self.embedding_ = pairs.form, loss, decoder, embedding
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(pairs.noted, name):
+                setattr(self, name, getattr(pairs.noted, name))
+            elif hasattr(self, name):
+                delattr(self, name)
 
     def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
         if candidates is None:
             return self.decoder_.rank(points, k)
+        candidates = listed(candidates)
         outputs, inward = self.embedding_.outputs_, self._form.inward
         if one_set_each(candidates, outputs, self._form, points.shape[0]):
             sets = [inward(c, self.output_kernel_, f"candidates[{i}]") for i, c in enumerate(candidates)]

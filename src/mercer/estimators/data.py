@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from mercer.arrays import is_array, is_numpy_array, namespace
+from mercer.arrays import is_array, is_numpy_array, like, namespace
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, concatenate, count, reject_non_collection
+from mercer.objects import Objects, concatenate, count, is_numeric, reject_non_collection
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Objects:
@@ -33,7 +36,9 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
 
 def _numeric(X: Any) -> bool:
     """Whether scikit-learn can be trusted to name what is wrong with X (ragged and mixed lists it cannot)."""
-    return hasattr(X, "dtype") or hasattr(X, "dtypes") or hasattr(X, "toarray")
+    if hasattr(X, "toarray") or hasattr(X, "columns"):
+        return True
+    return hasattr(X, "dtype") and (X.dtype != object or getattr(X, "ndim", 1) > 1)
 
 
 def _check_feature_count(estimator: Any, X: Any, reset: bool) -> None:
@@ -58,17 +63,18 @@ class OutputForm:
         """The form of `Y`."""
         if not kernel.takes_vectors:
             return cls(None)
-        array = Y if is_array(Y) else np.asarray(Y, dtype=None if hasattr(Y, "dtype") else object)
-        if not is_array(Y) and not hasattr(Y, "dtype"):
-            first = np.asarray(Y[0]) if len(array) else np.asarray(0.0)
-            return cls(tuple(first.shape))
-        return cls(tuple(array.shape[1:]))
+        if is_array(Y) and Y.dtype != object:
+            return cls(tuple(Y.shape[1:]))
+        if getattr(Y, "ndim", 1) > 1:  # a table: its rows are the outputs
+            return cls(tuple(np.shape(Y)[1:]))
+        first = next(iter(Y), 0.0)
+        return cls(tuple(first.shape) if is_array(first) else np.shape(first))
 
     def inward(self, Y: Any, kernel: Kernel, name: str) -> Objects:
         """`Y` as the collection the output kernel works on."""
         reject_non_collection(Y, name)
         if self.row_shape == ():
-            column = Y if is_array(Y) else np.asarray(Y)
+            column = Y if is_array(Y) and Y.dtype != object else _column(Y, name)
             if column.ndim == 1:
                 Y = namespace(column).reshape(column, (-1, 1))
         return kernel.check(Y, name)
@@ -78,6 +84,19 @@ class OutputForm:
         if self.row_shape is None or len(self.row_shape) == 1:
             return outputs
         return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))
+
+
+def _column(Y: Any, name: str) -> np.ndarray:
+    """A plain list of numbers as an array; anything else in it is named."""
+    for i, item in enumerate(Y):
+        if not isinstance(item, Real | np.number | np.bool_):
+            raise TypeError(f"{name}[{i}] is {item!r:.40}, a {type(item).__name__}; expected a number, as {name}[0] is")
+    return np.asarray(list(Y), dtype=float)
+
+
+def listed(collection: Any) -> Any:
+    """`collection`, with an iterator written out once, so that it can be gone through again."""
+    return list(collection) if isinstance(collection, Iterator) else collection
 
 
 @dataclass
@@ -91,6 +110,8 @@ class Pairs:
     form: OutputForm
     input_kernel: Kernel
     output_kernel: Kernel
+    noted: BaseEstimator
+    """Where `n_features_in_` and `feature_names_in_` were noted."""
 
 
 def check_pairs(estimator: Any, X: Any, y: Any, extra_outputs: Any = None) -> Pairs:
@@ -104,14 +125,41 @@ def check_pairs(estimator: Any, X: Any, y: Any, extra_outputs: Any = None) -> Pa
             )
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    inputs = check_inputs(estimator, X, input_kernel, reset=True)
+    if output_kernel.pairwise:
+        raise ValueError(
+            f"output_kernel={output_kernel!r} takes a Gram matrix for y, which cannot be decoded or sliced; pass "
+            "Precomputed(gram) as the kernel, and positions in it as y"
+        )
+    X, y = listed(X), listed(y)
+    # what scikit-learn notes about X goes to a copy: a fit that fails leaves the estimator as it was
+    noted = copy(estimator)
+    inputs = check_inputs(noted, X, input_kernel, reset=True)
     form = OutputForm.of(y, output_kernel)
     outputs = form.inward(y, output_kernel, "y")
     check_lengths(inputs, outputs)
-    everything = outputs
-    if extra_outputs is not None:
-        everything = concatenate(outputs, form.inward(extra_outputs, output_kernel, "extra_outputs"))
-    return Pairs(inputs, outputs, everything, form, input_kernel.resolve(inputs), output_kernel.resolve(everything))
+    everything = outputs if extra_outputs is None else _with_extra(outputs, listed(extra_outputs), form, output_kernel)
+    return Pairs(
+        inputs, outputs, everything, form, input_kernel.resolve(inputs), output_kernel.resolve(everything), noted
+    )
+
+
+def _with_extra(outputs: Objects, extra_outputs: Any, form: OutputForm, kernel: Kernel) -> Objects:
+    """The outputs, then those without inputs, which have to be of the same kind."""
+    if hasattr(extra_outputs, "__len__") and len(extra_outputs) == 0:
+        raise ValueError("extra_outputs is empty; leave it out, or pass at least one output")
+    extra = form.inward(extra_outputs, kernel, "extra_outputs")
+    if is_numeric(extra) != is_numeric(outputs) or (is_numeric(extra) and extra.shape[1:] != outputs.shape[1:]):
+        raise ValueError(
+            f"extra_outputs are {_described(extra)} and y are {_described(outputs)}; expected outputs of one kind"
+        )
+    extra = like(extra, outputs) if is_numeric(extra) else extra
+    return kernel.check(concatenate(outputs, extra), "y with extra_outputs")
+
+
+def _described(outputs: Objects) -> str:
+    if is_numeric(outputs):
+        return f"arrays of shape {tuple(outputs.shape[1:])}" if outputs.ndim > 1 else "numbers"
+    return f"objects such as {outputs[0]!r:.30}"
 
 
 def check_lengths(inputs: Objects, outputs: Objects) -> None:
@@ -122,54 +170,3 @@ def check_lengths(inputs: Objects, outputs: Objects) -> None:
         )
     if count(inputs) < 2:
         raise ValueError("X and y hold n_samples=1, a single pair; expected at least two pairs to learn from")
-
-
-def one_set_each(candidates: Any, outputs: Objects, form: OutputForm, queries: int) -> bool:
-    """Whether `candidates` holds one collection per query, and not one for all.
-
-    It does when each of its entries is a collection (list, tuple, array, object array) of things that look like the
-    training outputs, while the entries themselves do not.
-    """
-    reject_non_collection(candidates, "candidates")
-    if count(candidates) == 0:
-        raise ValueError("candidates is empty; expected at least one output to choose from")
-    if form.row_shape is not None:
-        each = _depth(candidates) > 1 + len(form.row_shape) and getattr(candidates, "shape", ())[1:] != (1,)
-    else:
-        sample = outputs[0]
-        each = any(_holds(entry, sample) for entry in candidates)
-        each = each and not all(_looks_like(entry, sample) for entry in candidates)
-    if not each:
-        return False
-    if count(candidates) != queries:
-        raise ValueError(
-            f"candidates holds {count(candidates)} sets and X has {queries} objects; expected one candidate set for each "
-            "object, or one flat collection for all"
-        )
-    for i, entry in enumerate(candidates):
-        if len(entry) == 0:
-            raise ValueError(f"candidates[{i}] is empty; expected at least one output to choose from for X[{i}]")
-    return True
-
-
-def _depth(candidates: Any) -> int:
-    if is_array(candidates) and candidates.dtype != object:
-        return candidates.ndim
-    inner = next((entry for entry in candidates if len(np.shape(entry)) == 0 or len(entry)), None)
-    return 1 + (0 if inner is None else getattr(inner, "ndim", np.ndim(inner)))
-
-
-def _looks_like(entry: Any, sample: Any) -> bool:
-    if isinstance(sample, int | float | np.number):
-        return isinstance(entry, int | float | np.number)
-    if not isinstance(entry, type(sample)):
-        return False
-    if isinstance(sample, list | tuple) and sample and len(entry):
-        return type(entry[0]) is type(sample[0]) or isinstance(entry[0], type(sample[0]))
-    return True
-
-
-def _holds(entry: Any, sample: Any) -> bool:
-    if isinstance(entry, str | bytes | dict | set | frozenset) or not hasattr(entry, "__len__"):
-        return False
-    return len(entry) == 0 or all(_looks_like(item, sample) for item in entry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
@@ -135,7 +135,7 @@ class DependencyEstimator(ObjectEstimator):
         if not pairs.output_kernel.is_psd:
             gram_matrix(pairs.output_kernel, pairs.everything, "output", 2)
         embedding.fit(pairs.output_kernel, pairs.everything, count(pairs.outputs))
-        loss = resolve_loss(None if self.loss == "rkhs" else self.loss, pairs.output_kernel)
+        loss = resolve_loss(self.loss, pairs.output_kernel, pairs.form.row_shape)
         decoder.fit(embedding, loss)
 
         regression = Regression(
@@ -188,8 +188,11 @@ class DependencyEstimator(ObjectEstimator):
             raise TypeError(f"operator={self.operator!r}; expected one of mercer.operators, such as Identity()")
         if self.regressor is None:
             return
-        defaults = {"operator": isinstance(self.operator, Identity), "alpha": self.alpha == "loo"}
-        defaults["solver"] = isinstance(self.solver, str) and self.solver == "auto"
+        if not is_regressor(self.regressor):
+            raise TypeError(f"regressor={self.regressor!r:.60}; expected a scikit-learn regressor, such as SVR()")
+        defaults = {"operator": isinstance(self.operator, Identity)}
+        for name, default in (("alpha", "loo"), ("solver", "auto")):
+            defaults[name] = isinstance(getattr(self, name), str) and getattr(self, name) == default
         for name, untouched in defaults.items():
             if not untouched:
                 raise ValueError(

@@ -16,7 +16,7 @@ from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
 from mercer.objects import Objects, count
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge
-from mercer.solvers.gram import gram_matrix
+from mercer.solvers.gram import check_finite, check_symmetric, gram_matrix
 
 
 class NeighborsEstimator(ObjectEstimator):
@@ -72,16 +72,23 @@ class NeighborsEstimator(ObjectEstimator):
         pairs = check_pairs(self, X, y)
         outputs, output_kernel = pairs.outputs, pairs.output_kernel
         decoder, reason = choose_decoder(self.decoder, output_kernel, self.loss)
-        loss = resolve_loss(None if self.loss == "rkhs" else self.loss, output_kernel)
+        loss = resolve_loss(self.loss, output_kernel, pairs.form.row_shape)
         embedding = Implicit().fit(output_kernel, outputs)
         decoder.fit(embedding, loss)
+        if not pairs.input_kernel.is_psd:
+            # nearness needs no kernel, only a similarity that is symmetric
+            similarities = pairs.input_kernel(pairs.inputs)
+            check_finite(similarities, pairs.input_kernel, "input")
+            check_symmetric(similarities, pairs.input_kernel, "input")
+        if not output_kernel.is_psd:
+            gram_matrix(output_kernel, outputs, "output", 2)
         norms = to_numpy(pairs.input_kernel.diag(pairs.inputs))
         chosen, tried, path = self._check_k(count(outputs)), None, None
         if chosen is None:
             judge: Judge = DecodedLoss(loss, decoder, outputs)
             if self.loss in (None, "rkhs"):
                 judge = FeatureDistance(gram_matrix(output_kernel, outputs, "output", 4))
-            gram = to_numpy(gram_matrix(pairs.input_kernel, pairs.inputs, "input", 4))
+            gram = to_numpy(pairs.input_kernel(pairs.inputs))
             neighbours = _LeaveOneOutNeighbours(gram, norms)
             tried = np.arange(1, min(30, count(outputs) - 1) + 1)
             path = np.asarray([judge.leave_one_out(neighbours, int(k)) for k in tried])

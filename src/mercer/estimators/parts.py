@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from sklearn.base import clone
 
@@ -12,22 +12,15 @@ from mercer.estimators.data import Pairs
 from mercer.kernels.base import Kernel
 from mercer.objects import count
 from mercer.operators import Identity, Operator
-from mercer.solvers import Auto, Cholesky, LowRank, Solver
+from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver
 
 
-class Chosen(NamedTuple):
-    """A part and the reason for it."""
-
-    part: Any
-    reason: str
-
-
-def choose_solver(solver: Any, operator: Operator, one_alpha: bool) -> Chosen:
+def choose_solver(solver: Any, operator: Operator, one_alpha: bool) -> Choice:
     """The solver, from ``"auto"``, `Auto()` or the one the user gave."""
     if isinstance(solver, str) and solver == "auto":
         solver = Auto()
     if isinstance(solver, Auto):
-        return Chosen(*solver.choose(operator, one_alpha))
+        return solver.choose(operator, one_alpha)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver={solver!r}; expected 'auto' or a solver from mercer.solvers, such as Exact()")
     if isinstance(solver, Cholesky) and not (one_alpha and isinstance(operator, Identity)):
@@ -35,24 +28,26 @@ def choose_solver(solver: Any, operator: Operator, one_alpha: bool) -> Chosen:
             f"solver=Cholesky() solves one alpha with the identity operator, and came with operator={operator!r} and "
             f"{'one alpha' if one_alpha else 'alpha to be chosen'}; use solver='auto' or Exact()"
         )
+    if isinstance(solver, Exact):
+        solver.check_parameters()
     if getattr(solver, "penalty", "function") != "function" and not isinstance(operator, Identity):
         raise ValueError(
             f"penalty={solver.penalty!r} goes with operator=Identity() only, and came with {operator!r}; "
             "use penalty='function'"
         )
-    return Chosen(clone(solver), "given")
+    return Choice(clone(solver), "given")
 
 
-def choose_decoder(decoder: Any, kernel: Kernel, loss: Any) -> Chosen:
+def choose_decoder(decoder: Any, kernel: Kernel, loss: Any) -> Choice:
     """The decoder, from ``"auto"`` or the one the user gave."""
     if isinstance(decoder, str) and decoder == "auto":
-        return Chosen(*auto_decoder(kernel, loss))
+        return Choice(*auto_decoder(kernel, loss))
     if not isinstance(decoder, Decoder):
         raise TypeError(f"decoder={decoder!r}; expected 'auto' or a decoder from mercer.decoders, such as Candidates()")
-    return Chosen(clone(decoder), "given")
+    return Choice(clone(decoder), "given")
 
 
-def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: Solver, decoder: Decoder) -> Chosen:
+def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: Solver, decoder: Decoder) -> Choice:
     """The embedding, from ``"auto"`` or the one the user gave."""
     if not (isinstance(embedding, str) and embedding == "auto"):
         if not isinstance(embedding, Embedding):
@@ -64,15 +59,15 @@ def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: S
                 f"operator={operator!r} acts on coordinates, which embedding=Implicit() does not have; use "
                 "embedding='auto' or Spectral()"
             )
-        return Chosen(clone(embedding), "given")
+        return Choice(clone(embedding), "given")
     if isinstance(operator, Identity) and isinstance(decoder, ExpectedLoss):
-        return Chosen(Implicit(), "the expected loss is taken over the weights on the training outputs")
+        return Choice(Implicit(), "the expected loss is taken over the weights on the training outputs")
     kernel, outputs = pairs.output_kernel, pairs.everything
     features = kernel.feature_map(outputs)
     if features is not None and features.dimension <= count(outputs):
-        return Chosen(Features(), f"{kernel!r} has {features.dimension} explicit features")
+        return Choice(Features(), f"{kernel!r} has {features.dimension} explicit features")
     if isinstance(solver, LowRank):
-        return Chosen(Pivoted(solver.rank, solver.tol), "the low-rank solver factors both sides")
+        return Choice(Pivoted(solver.rank, solver.tol), "the low-rank solver factors both sides")
     if isinstance(operator, Identity):
-        return Chosen(Implicit(), "the identity operator needs no coordinates")
-    return Chosen(Spectral(), f"{type(operator).__name__} needs coordinates, and eigenvectors give exact ones")
+        return Choice(Implicit(), "the identity operator needs no coordinates")
+    return Choice(Spectral(), f"{type(operator).__name__} needs coordinates, and eigenvectors give exact ones")

@@ -85,11 +85,11 @@ def _in_threads(fill: Callable[[np.ndarray], None], rows: int, workers: int) -> 
     if workers == 1:
         fill(np.arange(rows))
         return
-    # Interleaved groups are each a fair sample of the long and the short; there are more of them
-    # than workers, so that one held up does not hold up the others. Plain threads on compiled code
-    # that lets go of the interpreter lock survive a fork and may be started from several threads,
-    # which a parallel region of the compiler's own does not.
-    groups = [np.arange(first, rows, 8 * workers) for first in range(min(8 * workers, rows))]
+    # Neighbours stay together, since their results are neighbours in memory; there are many groups, the large ones of a
+    # symmetric matrix first, so that no worker is left waiting for another at the end. Plain threads on compiled code that
+    # lets go of the interpreter lock survive a fork and may be started from several threads, which a parallel region of
+    # the compiler's own does not.
+    groups = np.array_split(np.arange(rows), min(16 * workers, rows))[::-1]
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(fill, groups))
 

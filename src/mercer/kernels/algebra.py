@@ -27,6 +27,11 @@ class _Pair(Kernel):
         self.right.check(X, name)
         return self.left.check(X, name)
 
+    def check_parameters(self) -> None:
+        """Both sides take the same kind of collection."""
+        if self.left.pairwise != self.right.pairwise:
+            raise TypeError(f"{self!r} mixes a kernel on Gram matrices with one on objects; expected both of one kind")
+
     def _both(self, X: Objects, Z: Objects | None) -> tuple[Array, Array]:
         left = fresh(self.left(X, Z), X)
         return left, like(self.right(X, Z), left)

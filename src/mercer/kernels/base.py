@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from mercer import memory
 from mercer.arrays import Array, is_array, to_numpy
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, as_objects
+from mercer.objects import Objects, as_objects, count, hash_key, member
+
+_ASYMMETRY = 1e-8
+"""Relative difference of k(x, z) and k(z, x) that is taken as rounding."""
 
 
 class Kernel(BaseEstimator):
@@ -26,8 +33,9 @@ class Kernel(BaseEstimator):
 
     @property
     def is_psd(self) -> bool:
-        """Positive semi-definite by construction. Where False, the estimators measure it."""
-        return all(part.is_psd for part in self.parts())
+        """Positive semi-definite by construction. Where False, as for a new kernel that does not say so, it is measured."""
+        parts = self.parts()
+        return bool(parts) and all(part.is_psd for part in parts)
 
     @property
     def pairwise(self) -> bool:
@@ -52,7 +60,10 @@ class Kernel(BaseEstimator):
         self.check_parameters()
         self.require_resolved()
         X = self.check(X, "X")
-        return self._matrix(X, None if Z is None else self.check(Z, "Z"))
+        Z = None if Z is None else self.check(Z, "Z")
+        rows, columns = count(X), count(X if Z is None else Z)
+        memory.require(rows, columns, 1, f"values of {self!r}", "pass fewer objects, or use solver=LowRank(rank=...)")
+        return self._matrix(X, Z)
 
     def diag(self, X: Objects) -> Array:
         """k(x, x) for each object, without the rest of the Gram matrix."""
@@ -88,19 +99,48 @@ class Kernel(BaseEstimator):
         X = self.check(X, "X")
         return np.ones(X.shape[0] if is_array(X) else len(X), dtype=bool)
 
+    def key(self, x: Any) -> Hashable:
+        """What two objects have in common that this kernel takes for one and the same."""
+        return hash_key(x)
+
     # -- vectorised forms, by default from `pointwise` ----------------------------------------------
 
     def _matrix(self, X: Objects, Z: Objects | None) -> Array:
         if Z is not None:
-            return np.asarray([[self.pointwise(x, z) for z in Z] for x in X], dtype=float)
-        gram = np.empty((len(X), len(X)))
-        for i in range(len(X)):
+            return np.asarray([[self._value(X, Z, i, j, "Z") for j in range(count(Z))] for i in range(count(X))])
+        gram = np.empty((count(X), count(X)))
+        for i in range(len(gram)):
             for j in range(i + 1):
-                gram[i, j] = gram[j, i] = self.pointwise(X[i], X[j])
+                gram[i, j] = gram[j, i] = self._value(X, X, i, j, "X")
+        self._require_symmetric(X, gram)
         return gram
 
     def _diag(self, X: Objects) -> Array:
-        return np.asarray([self.pointwise(x, x) for x in X], dtype=float)
+        return np.asarray([self._value(X, X, i, i, "X") for i in range(count(X))])
+
+    def _value(self, X: Objects, Z: Objects, i: int, j: int, name: str) -> float:
+        """k(x_i, z_j), which has to be a finite number."""
+        x, z = member(X, i), member(Z, j)
+        result: Any = self.pointwise(x, z)
+        value = result.item() if is_array(result) and result.ndim == 0 else result
+        if isinstance(value, Real) and math.isfinite(value):
+            return float(value)
+        raise ValueError(
+            f"{self!r} returned {result!r:.60} for X[{i}] = {x!r:.40} and {name}[{j}] = {z!r:.40}; expected a finite real "
+            "number for every pair"
+        )
+
+    def _require_symmetric(self, X: Objects, gram: np.ndarray) -> None:
+        """Half of the matrix was copied from the other half: each object is tried in the other order with one other."""
+        others = np.random.default_rng(0).permutation(len(gram))
+        for i, j in enumerate(others):
+            low, high = sorted((i, int(j)))
+            swapped = self._value(X, X, low, high, "X")
+            if abs(swapped - gram[low, high]) > _ASYMMETRY * max(abs(swapped), abs(gram[low, high])):
+                raise ValueError(
+                    f"{self!r} is not symmetric: it gives {gram[low, high]:.6g} for (X[{high}], X[{low}]) and {swapped:.6g} for "
+                    f"(X[{low}], X[{high}]); expected the same value. Use (k(x, z) + k(z, x)) / 2 if that is what you mean"
+                )
 
     def _resolved(self, X: Objects) -> Kernel:
         return self

@@ -32,6 +32,8 @@ class Classes(Kernel):
            [0.5, 0. , 0.5]])
     """
 
+    is_psd = True
+
     def pointwise(self, x: Any, z: Any) -> float:
         """One half for the same class, else zero."""
         return 0.5 * bool(x == z)

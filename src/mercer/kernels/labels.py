@@ -14,7 +14,7 @@ from mercer.kernels._incidence import incidence, shared
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.vectors import inner_products
-from mercer.objects import Objects, as_objects, reject_non_collection
+from mercer.objects import Objects, as_objects, hash_key, reject_non_collection
 
 
 @dataclass(eq=False, repr=False)
@@ -38,6 +38,12 @@ class LabelSets(Kernel):
     array([[2., 1.],
            [1., 2.]])
     """
+
+    is_psd = True
+
+    def key(self, x: Any) -> Hashable:
+        """Label sets are the same whatever collection they are written as."""
+        return hash_key(x) if isinstance(x, np.ndarray) else frozenset(x)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The number of labels in common."""

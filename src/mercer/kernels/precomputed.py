@@ -88,7 +88,8 @@ class Precomputed(Kernel):
         if self.gram is not None:
             gram = _as_array(self.gram)
             return take(namespace(gram).linalg.diagonal(gram), X)
-        if X.shape[0] != X.shape[1]:
+        xp = namespace(X)
+        if X.shape[0] != X.shape[1] or float(xp.max(xp.abs(X - X.T))) > _ASYMMETRY * float(xp.max(xp.abs(X))):
             raise ValueError(
                 f"k(x, x) is not known: X has shape {tuple(X.shape)}, kernel values against other "
                 "objects only; expected a square Gram matrix. Normalize or centre the whole Gram "

@@ -46,6 +46,8 @@ class Subsequence(Kernel):
            [0.      , 0.0625  , 0.140625]])
     """
 
+    is_psd = True
+
     length: int = 3
     decay: float = 0.5
 
@@ -55,6 +57,11 @@ class Subsequence(Kernel):
             raise ValueError(f"length={self.length!r} in Subsequence; expected a whole number, 1 or more")
         if isinstance(self.decay, bool) or not isinstance(self.decay, Real) or not 0 < self.decay <= 1:
             raise ValueError(f"decay={self.decay!r} in Subsequence; expected a number above 0, at most 1")
+        if float(self.decay) ** (2 * self.length) < 1e-200:
+            raise ValueError(
+                f"decay={self.decay!r} to the power of twice length={self.length!r} is too small for a double; expected a decay "
+                "closer to 1"
+            )
 
     def check(self, X: Objects, name: str = "X") -> np.ndarray:
         """`X` as an array of sequences."""
@@ -103,6 +110,8 @@ class Positions(Kernel):
            [2., 3., 0.],
            [0., 0., 2.]])
     """
+
+    is_psd = True
 
     def check(self, X: Objects, name: str = "X") -> np.ndarray:
         """`X` as an array of sequences."""

@@ -39,6 +39,8 @@ class Linear(VectorKernel):
     array([[11.,  2.]])
     """
 
+    is_psd = True
+
     def pointwise(self, x: Any, z: Any) -> float:
         """The inner product of two vectors."""
         return float(namespace(x).sum(x * z))
@@ -73,6 +75,8 @@ class Polynomial(VectorKernel):
     >>> Polynomial(degree=2)([[1.0, 2.0]], [[3.0, 4.0]])
     array([[144.]])
     """
+
+    is_psd = True
 
     degree: int = 3
     coef0: float = 1.0
@@ -124,6 +128,8 @@ class Gaussian(ScaledByDistance, VectorKernel):
            [0.6065, 1.    ]])
     """
 
+    is_psd = True
+
     scale: float | str = 1.0
 
     def pointwise(self, x: Any, z: Any) -> float:
@@ -158,6 +164,8 @@ class Laplacian(ScaledByDistance, VectorKernel):
     >>> Laplacian(scale=2.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
     array([[0.3679]])
     """
+
+    is_psd = True
 
     scale: float | str = 1.0
 

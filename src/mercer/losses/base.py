@@ -77,6 +77,8 @@ class CallableLoss(Loss):
     ----------
     function : callable
         ``function(y_true, y_pred)``, a finite number.
+    row_shape : tuple of int, optional
+        The shape of one output where outputs are vectors: () for a plain number, (8, 8) for an image.
 
     Examples
     --------
@@ -85,10 +87,16 @@ class CallableLoss(Loss):
     """
 
     function: Callable[[Any, Any], float]
+    row_shape: tuple[int, ...] | None = None
 
     def pointwise(self, y_true: Any, y_pred: Any) -> float:
-        """The function's value."""
-        return self.function(y_true, y_pred)
+        """The function's value, on outputs as the user writes them."""
+        return self.function(self._own(y_true), self._own(y_pred))
+
+    def _own(self, y: Any) -> Any:
+        if self.row_shape is None or tuple(y.shape) == tuple(self.row_shape):
+            return y
+        return float(y[0]) if self.row_shape == () else namespace(y).reshape(y, self.row_shape)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"CallableLoss({getattr(self.function, '__name__', repr(self.function))})"
@@ -143,11 +151,11 @@ class KernelLoss(Loss):
         return namespace(cross).clip(distance, 0.0, None) if self.kernel.is_psd else distance
 
 
-def resolve_loss(loss: Any, kernel: Kernel) -> Loss:
+def resolve_loss(loss: Any, kernel: Kernel, row_shape: tuple[int, ...] | None = None) -> Loss:
     """The `Loss` a user means: the output kernel's own, or any function of two objects.
 
     "rkhs" asks an estimator to choose its ridge by distances before decoding; between two objects
-    that distance is the kernel's loss.
+    that distance is the kernel's loss. `row_shape` is the shape in which the user writes one vector.
 
     Examples
     --------
@@ -162,7 +170,7 @@ def resolve_loss(loss: Any, kernel: Kernel) -> Loss:
     if isinstance(loss, Loss):
         return loss
     if callable(loss):
-        return CallableLoss(loss)
+        return CallableLoss(loss, row_shape)
     raise ValueError(
         f"loss={loss!r}; expected None or 'kernel' (the output kernel's distance), 'rkhs' (the "
         "distance before decoding), or a callable loss(y_true, y_pred) such as "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 from mercer.arrays import Array, namespace
 from mercer.operators.base import Operator, OperatorSpectrum, Outputs
 
@@ -65,7 +67,7 @@ class ConditionalCovariance(Operator):
 
     def matrix(self, outputs: Outputs) -> Array:
         """Vᵀ A V / n with A = nε (k + nεI)⁻¹, through the eigenvectors of k."""
-        if not self.eps > 0:
+        if not isinstance(self.eps, Real) or not 0 < self.eps < float("inf"):
             raise ValueError(f"eps={self.eps!r}; expected a positive number")
         n, vectors = outputs.paired, outputs.input_vectors
         xp = namespace(vectors)

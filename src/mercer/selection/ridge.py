@@ -14,7 +14,7 @@ from mercer.arrays import Array, like, namespace, to_numpy
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.objects import Objects
-from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge
+from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.solvers.ridge import Ridge
 
 Refit = Callable[[np.ndarray, np.ndarray], tuple[Ridge, Array, Embedding, Decoder, Objects]]
@@ -42,7 +42,10 @@ class RidgeSelection(BaseEstimator):
         """The alphas to try: those given, or 21 from 1e-8 to 1e2 times the scale of the kernel and the operator."""
         if self.alphas is None:
             return default_alphas(ridge)
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        try:
+            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        except (TypeError, ValueError):
+            alphas = np.empty(0)
         if alphas.ndim != 1 or len(alphas) == 0 or not np.all(np.isfinite(alphas)) or np.any(alphas <= 0):
             raise ValueError(f"alphas={self.alphas!r}; expected positive finite numbers, at least one")
         return alphas
@@ -55,6 +58,11 @@ class RidgeSelection(BaseEstimator):
         """The best alpha (the largest of equals), all alphas, and their figures."""
         alphas = self.grid(trial.ridge)
         path = self.path(trial, alphas)
+        if not np.all(np.isfinite(path)):
+            raise ValueError(
+                f"the loss at alpha={alphas[~np.isfinite(path)][0]:.3g} is not a finite number; the outputs or the kernel values "
+                "are too large for doubles. Scale them"
+            )
         best = float(np.max(alphas[path == np.min(path)]))
         return best, alphas, path
 
@@ -64,7 +72,7 @@ class LeaveOneOut(RidgeSelection):
 
     The point predicted for pair j without it is :math:`\psi(y_j) - (S V)_j / S_{jj}` with :math:`S = I - H`. Exact for
     the identity operator with a fixed embedding. Operators and principal components learned from the outputs are held at
-    their fit on all pairs; `KFold` refits them.
+    their fit on all pairs; `KFold` refits them. What kernels learn from data (a median scale, a centre) is held in both.
 
     Parameters
     ----------
@@ -88,7 +96,8 @@ class LeaveOneOut(RidgeSelection):
 class KFold(RidgeSelection):
     """Exact k-fold cross-validation: what refitting on each training part gives, for every alpha.
 
-    Operators, principal components and candidates come from the training part of each fold. Where only coefficients are
+    Operators, principal components and candidates come from the training part of each fold; what kernels learn from data
+    (a median scale, a centre) is held. Where only coefficients are
     learned, the residuals of a fold B are :math:`(S_{BB})^{-1} (S V)_B` and nothing is refitted.
 
     Parameters
@@ -114,7 +123,7 @@ class KFold(RidgeSelection):
     def path(self, trial: Trial, alphas: np.ndarray) -> np.ndarray:
         """Mean loss over all held-out pairs, for each alpha."""
         n = trial.ridge.spectrum.vectors.shape[0]
-        if not 2 <= self.n_splits <= n:
+        if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or not 2 <= self.n_splits <= n:
             raise ValueError(f"n_splits={self.n_splits!r}; expected between 2 and the number of pairs, {n}")
         splitter = Splitter(self.n_splits, shuffle=self.random_state is not None, random_state=self.random_state)
         splits = list(splitter.split(np.arange(n)))
@@ -138,8 +147,6 @@ class KFold(RidgeSelection):
     def _by_refitting(
         self, trial: Trial, alphas: np.ndarray, splits: list[tuple[np.ndarray, np.ndarray]]
     ) -> Iterator[np.ndarray]:
-        from mercer.selection.judges import beside
-
         for train, held_out in splits:
             ridge, kernel_values, embedding, decoder, outputs = trial.refit(train, held_out)
             totals = []
@@ -191,8 +198,8 @@ def ridge_selection(alpha: Any) -> RidgeSelection | None:
     if isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool):
         if not (np.isfinite(alpha) and alpha > 0):
             raise ValueError(
-                f"alpha={alpha!r}; expected a positive finite number. For hardly any regularisation pass a small one, "
-                "such as 1e-10"
+                f"alpha={alpha!r}; expected a positive finite number. For hardly any regularisation pass one that is small "
+                "beside k(x, x)"
             )
         return None
     raise ValueError(

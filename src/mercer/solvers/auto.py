@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mercer.operators import Identity, Operator
 from mercer.solvers.base import Solver
@@ -12,7 +12,7 @@ from mercer.solvers.exact import Cholesky, Exact
 class Choice(NamedTuple):
     """A part that was picked, and the reason in one sentence."""
 
-    part: Solver
+    part: Any
     reason: str
 
 

@@ -49,10 +49,14 @@ class Exact(SpectralSolver):
         self.penalty = penalty
         self.device = device
 
-    def factorize(self, kernel: Kernel, inputs: Objects) -> Spectrum:
-        """Make the Gram matrix and decompose it."""
+    def check_parameters(self) -> None:
+        """Raise if the penalty is none of the two."""
         if self.penalty not in ("function", "coefficients"):
             raise ValueError(f"penalty={self.penalty!r}; expected 'function' or 'coefficients'")
+
+    def factorize(self, kernel: Kernel, inputs: Objects) -> Spectrum:
+        """Make the Gram matrix and decompose it."""
+        self.check_parameters()
         gram = own(gram_matrix(kernel, inputs, "input", _EXACT_MATRICES), kernel)
         values, vectors = eigh(on_device(gram, self.device))
         values = clip_spectrum(values, f"the input Gram matrix of {kernel!r}")
@@ -83,5 +87,11 @@ class Cholesky(Solver):
             return CholeskyMap.of(add_to_diagonal(on_device(gram, self.device), alpha))
         except np.linalg.LinAlgError:
             values = np.linalg.eigvalsh(to_numpy(kernel(inputs)))
+            rounding = 10 * len(values) * np.finfo(float).eps * values[-1]
+            if values[0] > -rounding:
+                raise ValueError(
+                    f"alpha={alpha:g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
+                    f"{values[-1]:.3g}; use alpha={rounding:.1g} or more, or solver=Exact(), which works without it"
+                ) from None
             name = f"the input Gram matrix of {kernel!r}, at alpha={alpha:g},"
             raise ValueError(not_psd_message(name, values[0], values[-1])) from None

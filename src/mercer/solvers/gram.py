@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse.linalg
 
 from mercer import memory
-from mercer.arrays import Array, namespace, not_psd_message, to_numpy
+from mercer.arrays import Array, NumericalWarning, namespace, not_psd_message, to_numpy
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count
 
@@ -21,7 +21,7 @@ def gram_matrix(kernel: Kernel, objects: Objects, side: str, matrices: float) ->
     Kernels that are positive semi-definite by construction are checked for NaN only; others also for symmetry and for
     a clearly negative eigenvalue (by a few Lanczos steps, which is where a bad one shows first).
     """
-    memory.require(count(objects), matrices, f"the exact fit ({side} kernel)", WAY_OUT)
+    memory.require(count(objects), count(objects), matrices, f"the exact fit ({side} kernel)", WAY_OUT)
     gram = kernel(objects)
     check_finite(gram, kernel, side)
     if not kernel.is_psd:
@@ -84,8 +84,6 @@ def check_positive(gram: Array, kernel: Kernel, side: str, tolerance: float = 1e
 
 def warn_low_rank(residual: float, side: str, columns: int) -> None:
     """Say how much of the trace a low-rank factor leaves out, when that is a lot."""
-    from mercer.arrays import NumericalWarning
-
     if residual > 0.1:
         warnings.warn(
             f"the low-rank factor of the {side} kernel ({columns} columns) leaves out {residual:.1%} of its trace; "

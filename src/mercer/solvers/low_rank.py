@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mercer.arrays import clip_spectrum, eigh, namespace, on_device, solve_triangular
+from dataclasses import replace
+
+from mercer.arrays import on_device, solve_triangular
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects
 from mercer.pivoted import pivoted_cholesky
@@ -42,25 +44,10 @@ class LowRank(SpectralSolver):
 
     def factorize(self, kernel: Kernel, inputs: Objects) -> Spectrum:
         """Factor the Gram matrix on pivots, and diagonalise the factor."""
-        self._check_parameters()
         found = pivoted_cholesky(kernel, inputs, rank=self.rank, tol=self.tol)
         check_finite(found.factor, kernel, "input")
         warn_low_rank(found.residual, "input", len(found.pivots))
         factor, triangle = on_device(found.factor, self.device), on_device(found.triangle, self.device)
-        xp = namespace(factor)
-        values, rotation = eigh(factor.T @ factor)
-        values = clip_spectrum(values, "the Gram matrix of the input factor")
-        # directions at rounding level would be divided by next to nothing
-        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * float(values[-1])
-        first = int(xp.sum(xp.astype(values <= rounding, xp.int64)))
-        values, rotation = values[first:], rotation[:, first:]
-        roots = xp.sqrt(values)
-        basis = solve_triangular(triangle, rotation * roots, transpose=True)
-        return Spectrum(factor @ (rotation / roots), values, basis, found.pivots, found.residual)
-
-    def _check_parameters(self) -> None:
-        rank = self.rank
-        if rank is not None and (isinstance(rank, bool) or int(rank) != rank or rank < 1):
-            raise ValueError(f"rank={rank!r}; expected a positive whole number, or None to go by tol alone")
-        if not 0 <= self.tol < 1:
-            raise ValueError(f"tol={self.tol!r}; expected a share of the trace, 0 ≤ tol < 1")
+        spectrum = Spectrum.of_features(factor)
+        basis = solve_triangular(triangle, spectrum.basis, transpose=True)
+        return replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, clip_spectrum, eigh, namespace
 
 
 @dataclass
@@ -36,3 +36,16 @@ class Spectrum:
 
     def __post_init__(self) -> None:
         self.complete = self.vectors.shape[0] == self.vectors.shape[1]
+
+    @classmethod
+    def of_features(cls, features: Array) -> Spectrum:
+        """The spectrum of the Gram matrix Φ Φᵀ of explicit features; new inputs enter by their features."""
+        xp = namespace(features)
+        values, rotation = eigh(features.T @ features)
+        values = clip_spectrum(values, "the Gram matrix of the input features")
+        # directions at rounding level would be divided by next to nothing
+        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * float(values[-1])
+        first = int(xp.sum(xp.astype(values <= rounding, xp.int64)))
+        values, rotation = values[first:], rotation[:, first:]
+        roots = xp.sqrt(values)
+        return cls(features @ (rotation / roots), values, rotation * roots)
