@@ -2,7 +2,16 @@
 
 from mercer._version import __version__
 from mercer.arrays import NumericalWarning
-from mercer.estimators import DependencyEstimator, NeighborsEstimator
+from mercer.estimators import DependencyEstimator, EntangledRidge, NeighborsEstimator, OperatorValuedRidge
 from mercer.saving import load, save
 
-__all__ = ["DependencyEstimator", "NeighborsEstimator", "NumericalWarning", "__version__", "load", "save"]
+__all__ = [
+    "DependencyEstimator",
+    "EntangledRidge",
+    "NeighborsEstimator",
+    "NumericalWarning",
+    "OperatorValuedRidge",
+    "__version__",
+    "load",
+    "save",
+]

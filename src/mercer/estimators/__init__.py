@@ -1,7 +1,23 @@
 """scikit-learn estimators: glue over the parts."""
 
 from mercer.estimators.base import ObjectEstimator
+from mercer.estimators.chain import MaxMarginChain
+from mercer.estimators.constrained import ConstrainedRidge
 from mercer.estimators.dependency import DependencyEstimator
+from mercer.estimators.entangled import EntangledRidge
+from mercer.estimators.joint import JointKernelMap
 from mercer.estimators.neighbors import NeighborsEstimator
+from mercer.estimators.operator_valued import OperatorValuedRidge
+from mercer.estimators.output_kernel import OutputKernelLearning
 
-__all__ = ["DependencyEstimator", "NeighborsEstimator", "ObjectEstimator"]
+__all__ = [
+    "ConstrainedRidge",
+    "DependencyEstimator",
+    "EntangledRidge",
+    "JointKernelMap",
+    "MaxMarginChain",
+    "NeighborsEstimator",
+    "ObjectEstimator",
+    "OperatorValuedRidge",
+    "OutputKernelLearning",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
@@ -67,7 +67,7 @@ class OutputForm:
             return cls(tuple(Y.shape[1:]))
         if getattr(Y, "ndim", 1) > 1:  # a table: its rows are the outputs
             return cls(tuple(np.shape(Y)[1:]))
-        first = next(iter(Y), 0.0)
+        first: Any = next(iter(Y), 0.0)
         return cls(tuple(first.shape) if is_array(first) else np.shape(first))
 
     def inward(self, Y: Any, kernel: Kernel, name: str) -> Objects:
@@ -95,7 +95,9 @@ def _column(Y: Any, name: str) -> np.ndarray:
 
 
 def listed(collection: Any) -> Any:
-    """`collection`, with an iterator written out once, so that it can be gone through again."""
+    """`collection`, an iterator written out once, and what only promises to be an array made one."""
+    if hasattr(collection, "__array__") and not isinstance(collection, Iterable):
+        return np.asarray(collection)
     return list(collection) if isinstance(collection, Iterator) else collection
 
 

@@ -10,6 +10,8 @@ from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.functions import FromFunction
 from mercer.kernels.labels import LabelSets
+from mercer.kernels.part_by_part import PartByPart
+from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import Precomputed
 from mercer.kernels.sequences import Positions, Subsequence
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
@@ -31,6 +33,8 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Normalized",
+    "PartByPart",
+    "Patches",
     "Polynomial",
     "Positions",
     "Precomputed",

@@ -2,9 +2,22 @@
 
 from mercer.solvers.auto import Auto, Choice
 from mercer.solvers.base import Solver, SpectralSolver
+from mercer.solvers.conjugate_gradient import Solution, conjugate_gradient
 from mercer.solvers.exact import Cholesky, Exact
 from mercer.solvers.low_rank import LowRank
 from mercer.solvers.ridge import Ridge
 from mercer.solvers.spectrum import Spectrum
 
-__all__ = ["Auto", "Choice", "Cholesky", "Exact", "LowRank", "Ridge", "Solver", "SpectralSolver", "Spectrum"]
+__all__ = [
+    "Auto",
+    "Choice",
+    "Cholesky",
+    "Exact",
+    "LowRank",
+    "Ridge",
+    "Solution",
+    "Solver",
+    "SpectralSolver",
+    "Spectrum",
+    "conjugate_gradient",
+]

@@ -1,0 +1,71 @@
+"""``mercer bench core``: what the foundations cost, beside what they cannot do without."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from mercer.bench import problems
+from mercer.bench.exact import covariances, implicit_leave_one_out, leave_one_out, one_ridge
+from mercer.bench.low_rank import low_rank
+from mercer.bench.peaks import peaks
+from mercer.bench.sizes import QUICK, Sizes
+from mercer.bench.strings import subsequences
+from mercer.report import Result, Table, print_table, tracked
+
+PARTS: dict[str, Callable[[Sizes], list[dict[str, Any]]]] = {
+    "covariance operators": covariances,
+    "leave-one-out": leave_one_out,
+    "leave-one-out, implicit outputs": implicit_leave_one_out,
+    "one ridge": one_ridge,
+    "low rank": low_rank,
+    "strings": subsequences,
+    "memory": peaks,
+}
+
+
+def main(output: Path | None = None, quick: bool = False) -> None:
+    """Measure everything, print the table, and write the result as JSON where `output` says so."""
+    result = measure(QUICK if quick else Sizes())
+    print_table(table(result))
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        result.to_json(output)
+
+
+def measure(sizes: Sizes) -> Result:
+    """The figures of all parts, with as many BLAS threads as there are cores on both sides."""
+    begin, rows = time.perf_counter(), []
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with threadpool_limits(cores), tracked("bench core", len(PARTS)) as step:
+        libraries = [f"{each['internal_api']} {each['version']}" for each in threadpool_info()]
+        for name, part in PARTS.items():
+            step(name)
+            rows += part(sizes)
+    parameters = {**asdict(sizes), "threads": cores, "libraries": libraries}
+    seconds = time.perf_counter() - begin
+    return Result("bench core", rows, parameters, [problems.SEED], seconds=seconds)
+
+
+def table(result: Result) -> Table:
+    """One line for each figure: what, measured, bar, met."""
+    lines = []
+    for row in result.rows:
+        spread = "" if row["error"] is None else f" ± {row['error']:.2g}"
+        bar = "" if row["bar"] is None else f"{row['sense']} {row['bar']:g}"
+        met = {None: "", True: "yes", False: "no"}[row["met"]]
+        what = f"{', '.join([row['method'], *_sizes(row)])}: {row['metric']}"
+        lines.append([what, f"{row['value']:.3g}{spread}", bar, met])
+    return Table(["what", "measured", "bar", "met"], lines, "mercer bench core")
+
+
+def _sizes(row: dict[str, Any]) -> list[str]:
+    """The sizes a row was measured at."""
+    shown = {"n": "n = {}", "rank": "m = {}", "letters": "{} letters"}
+    return [text.format(row[key]) for key, text in shown.items() if key in row]

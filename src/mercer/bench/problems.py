@@ -1,0 +1,32 @@
+"""The synthetic problems that are measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+SEED = 0
+
+FEATURES = 20
+"""Features of the input vectors, and of outputs that are known through a kernel."""
+
+INPUT_SCALE = 6.0
+"""Near the median distance of the inputs, √(2·20) ≈ 6.3."""
+
+OUTPUT_SCALE = 5.0
+"""Near the median distance of the outputs."""
+
+
+def vectors(n: int, outputs: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs, normal in 20 dimensions, and outputs that are smooth functions of them with noise."""
+    random = np.random.default_rng(SEED)
+    inputs = random.standard_normal((n, FEATURES))
+    mix = random.standard_normal((FEATURES, outputs)) / np.sqrt(FEATURES)
+    return inputs, np.tanh(inputs @ mix) + 0.5 * random.standard_normal((n, outputs))
+
+
+def strings(n: int, letters: int, shortest: int, longest: int) -> list[str]:
+    """Random strings over the first `letters` letters, lengths uniform between the limits."""
+    random = np.random.default_rng(SEED)
+    alphabet = [chr(ord("a") + i) for i in range(letters)]
+    lengths = random.integers(shortest, longest + 1, size=n)
+    return ["".join(random.choice(alphabet, size=length)) for length in lengths]

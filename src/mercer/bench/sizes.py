@@ -1,0 +1,37 @@
+"""How large each measurement is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of one run of the benchmark."""
+
+    pairs: int = 2000
+    """n of the exact fits by eigendecomposition."""
+    coordinates: int = 128
+    """Output coordinates of the leave-one-out path."""
+    cholesky_pairs: int = 4000
+    """n of the fit with one ridge."""
+    low_rank_pairs: int = 1000
+    rank: int = 90
+    strings: int = 400
+    shortest: int = 10
+    longest: int = 60
+    memory_pairs: int = 2500
+    repeats: int = 7
+
+
+QUICK = Sizes(
+    pairs=120,
+    coordinates=8,
+    cholesky_pairs=150,
+    low_rank_pairs=80,
+    rank=8,
+    strings=20,
+    memory_pairs=200,
+    repeats=3,
+)
+"""Seconds in all: every row is there, and none means anything."""

@@ -1,0 +1,181 @@
+"""Images compared patch by patch: what is alike at the same place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, like, namespace
+from mercer.kernels.base import Kernel
+from mercer.kernels.vectors import Gaussian, VectorKernel
+from mercer.objects import Objects
+
+
+@dataclass(frozen=True)
+class PatchGrid:
+    """Square patches that cover an image, `overlap` pixels shared by neighbours; the last ones lie flush with the edge.
+
+    Examples
+    --------
+    >>> PatchGrid((4, 5), size=2, overlap=1).corners[:5]
+    [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)]
+    """
+
+    shape: tuple[int, int]
+    size: int
+    overlap: int
+
+    @property
+    def corners(self) -> list[tuple[int, int]]:
+        """Row and column of the upper left pixel of each patch."""
+        rows, columns = (self._starts(length) for length in self.shape)
+        return [(row, column) for row in rows for column in columns]
+
+    def cut(self, X: Array) -> list[Array]:
+        """The patches of each image (a row of `X`): one array of flattened patches for each place."""
+        xp = namespace(X)
+        images = xp.reshape(X, (X.shape[0], *self.shape))
+        size = self.size
+        return [
+            xp.reshape(images[:, row : row + size, column : column + size], (X.shape[0], size * size))
+            for row, column in self.corners
+        ]
+
+    def covers(self) -> np.ndarray:
+        """Which patches (rows) each pixel (columns) lies in."""
+        found = np.zeros((len(self.corners), *self.shape), dtype=bool)
+        for patch, (row, column) in zip(found, self.corners, strict=True):
+            patch[row : row + self.size, column : column + self.size] = True
+        return found.reshape(len(found), -1)
+
+    @cached_property
+    def cells(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Pixels that lie in the same patches, and these patches."""
+        kinds, members = np.unique(self.covers(), axis=1, return_inverse=True)
+        return [
+            (np.flatnonzero(members.ravel() == number), np.flatnonzero(kind)) for number, kind in enumerate(kinds.T)
+        ]
+
+    def _starts(self, length: int) -> list[int]:
+        last = length - self.size
+        return sorted({*range(0, last + 1, self.size - self.overlap), last})
+
+
+@dataclass(eq=False, repr=False)
+class Patches(VectorKernel):
+    r"""The mean similarity of patches at the same place, :math:`k(x, z) = \frac{1}{|P|} \sum_{p \in P} k_0(x_p, z_p)`.
+
+    Unlike a kernel on whole images, it still sees that two images are alike when part of one is hidden.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns of an image; images are rows of ``rows × columns`` numbers, or have these two axes.
+    size : int
+        Pixels along the side of a patch.
+    overlap : int
+        Pixels that neighbouring patches share; less than `size`.
+    kernel : Kernel
+        k₀, a kernel on vectors. A "median" scale is the median distance of patches, from any place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> images = np.zeros((2, 4, 4))
+    >>> images[1, :2, :2] = 1.0
+    >>> Patches((4, 4), size=2, overlap=0, kernel=Gaussian(0.1))(images).round(3)
+    array([[1.  , 0.75],
+           [0.75, 1.  ]])
+    """
+
+    shape: tuple[int, int]
+    size: int = 10
+    overlap: int = 5
+    kernel: Kernel = field(default_factory=lambda: Gaussian(scale="median"))
+
+    @property
+    def grid(self) -> PatchGrid:
+        """Where the patches are."""
+        rows, columns = self.shape
+        return patch_grid(rows, columns, self.size, self.overlap)
+
+    def check_parameters(self) -> None:
+        """Patches fit into the image and move on."""
+        check_patches(self.shape, self.size, self.overlap, type(self).__name__)
+        if not (isinstance(self.kernel, Kernel) and self.kernel.takes_vectors):
+            raise TypeError(f"kernel={self.kernel!r} in Patches; expected a kernel on vectors, such as Gaussian()")
+        self.kernel.check_parameters()
+
+    def check(self, X: Objects, name: str = "X") -> Array:
+        """`X` as one row of pixels per image."""
+        X = super().check(X, name)
+        check_pixels(X, self.shape, name)
+        return X
+
+    def resolve(self, X: Objects) -> Patches:
+        """The same with what `kernel` learns from data taken from the patches of `X`."""
+        self.check_parameters()
+        return Patches(self.shape, self.size, self.overlap, resolved_on_patches(self.kernel, self.grid, self.check(X)))
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The mean over the patches of two images."""
+        left, right = (self.grid.cut(namespace(image).reshape(image, (1, -1))) for image in (x, z))
+        values = [self.kernel.pointwise(a[0, :], b[0, :]) for a, b in zip(left, right, strict=True)]
+        return sum(values) / len(values)
+
+    def _matrix(self, X: Array, Z: Array | None) -> Array:
+        grams = patch_grams(self.kernel, self.grid, X, Z)
+        return sum(grams[1:], start=grams[0]) / len(grams)
+
+    def _diag(self, X: Array) -> Array:
+        norms = [self.kernel.diag(patch) for patch in self.grid.cut(X)]
+        return sum(norms[1:], start=norms[0]) / len(norms)
+
+
+@cache
+def patch_grid(rows: int, columns: int, size: int, overlap: int) -> PatchGrid:
+    """The grid of these numbers, worked out once."""
+    return PatchGrid((rows, columns), size, overlap)
+
+
+def patch_grams(kernel: Kernel, grid: PatchGrid, X: Array, Z: Array | None) -> list[Array]:
+    """One Gram matrix for each place."""
+    if Z is None:
+        return [kernel(patch) for patch in grid.cut(X)]
+    return [kernel(a, b) for a, b in zip(grid.cut(X), grid.cut(like(Z, X)), strict=True)]
+
+
+def resolved_on_patches(kernel: Kernel, grid: PatchGrid, X: Array) -> Kernel:
+    """`kernel` with a median scale taken from the patches of all images."""
+    return kernel if kernel.is_resolved else kernel.resolve(namespace(X).concat(grid.cut(X)))
+
+
+def check_patches(shape: Any, size: Any, overlap: Any, owner: str) -> None:
+    """Raise unless patches of this size and overlap cover an image of this shape."""
+    sides = tuple(shape) if isinstance(shape, tuple | list) else ()
+    if len(sides) != 2 or not all(_whole(side) and side >= 1 for side in sides):
+        raise ValueError(f"shape={shape!r} in {owner}; expected the rows and columns of an image, such as (30, 32)")
+    if not _whole(size) or not 1 <= size <= min(sides):
+        raise ValueError(
+            f"size={size!r} in {owner}; expected a whole number from 1 to {min(sides)}, the shorter side of the image"
+        )
+    if not _whole(overlap) or not 0 <= overlap < size:
+        raise ValueError(f"overlap={overlap!r} in {owner}; expected a whole number from 0 to size - 1 = {size - 1}")
+
+
+def check_pixels(X: Array, shape: tuple[int, int], name: str) -> None:
+    """Raise unless each row of `X` has as many pixels as an image of this shape."""
+    rows, columns = shape
+    if X.shape[1] != rows * columns:
+        raise ValueError(
+            f"{name} has {X.shape[1]} pixels per image; expected {rows} × {columns} = {rows * columns}. "
+            "Give the shape of your images"
+        )
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -1,0 +1,179 @@
+"""Vector fields: kernels whose functions have no curl, or no divergence."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from mercer.arrays import Array, eye, namespace
+from mercer.kernels import Gaussian
+from mercer.kernels.base import Kernel
+from mercer.kernels.vectors import matched, squared_euclidean
+from mercer.objects import Objects
+from mercer.operators.blocks import BlockOperator
+from mercer.operators.valued import OperatorValuedKernel
+
+
+class FieldKernel(OperatorValuedKernel):
+    """Second derivatives of the Gaussian kernel g, in units of its scale s; u = (x − z)/s, as many outputs as features."""
+
+    scale: float | str
+    sign: float
+    """Of uuᵀ in K = (sign·uuᵀ + level·I) g."""
+
+    def __init__(self, scale: float | str = 1.0, features: int | None = None) -> None:
+        self.scale = scale
+        self.features = features
+
+    @property
+    def outputs(self) -> int | None:
+        """p, the number of features; known once resolved."""
+        return self.features
+
+    def kernels(self) -> list[Kernel]:
+        """The Gaussian kernel."""
+        return [Gaussian(self.scale)]
+
+    def check_parameters(self) -> None:
+        """The scale is one of a Gaussian kernel."""
+        Gaussian(self.scale).check_parameters()
+
+    def check(self, X: Objects, name: str = "X") -> Array:
+        """`X` as vectors with one feature for each output."""
+        X = super().check(X, name)
+        if self.features is not None and X.shape[1] != self.features:
+            raise ValueError(
+                f"{name} has {X.shape[1]} features and {self!r} is for fields in {self.features} dimensions; expected as "
+                "many of each"
+            )
+        return X
+
+    def level(self, squared: Array, d: int) -> Array:
+        """The factor of I for squared distances ‖u‖²."""
+        raise TypeError(f"{type(self).__name__} must define level(squared, d)")
+
+    def _resolved(self, X: Objects, p: int) -> Self:
+        if X.shape[1] != p:
+            raise ValueError(
+                f"y has {p} columns and X has {X.shape[1]}; expected as many of each, since {type(self).__name__} is for "
+                "vector fields"
+            )
+        kernel = Gaussian(self.scale).resolve(X)
+        return type(self)(kernel.scale, X.shape[1])
+
+    def _block(self, x: Array, z: Array) -> Array:
+        xp = namespace(x)
+        u = (x - matched(x, z)) / float(self.scale)
+        squared = xp.sum(u * u)
+        uu = self.sign * (u.T @ u)
+        return (uu + self.level(squared, x.shape[1]) * eye(x.shape[1], x)) * xp.exp(-0.5 * squared)
+
+    def _gram(self, X: Array, Z: Array | None) -> FieldBlocks:
+        return FieldBlocks(self, X, X if Z is None else matched(X, Z))
+
+
+class CurlFree(FieldKernel):
+    r"""Fields that are gradients, :math:`K(x, z) = (I - uu^\top)\, e^{-\|u\|^2/2}` with :math:`u = (x - z)/s`.
+
+    This is :math:`-s^2\,\nabla\nabla^\top` of the Gaussian kernel; the factor s² makes K(x, x) the identity.
+
+    Parameters
+    ----------
+    scale : float or "median"
+        s, a distance, as in `Gaussian`.
+    features : int, optional
+        The dimension of the field; taken from data by `resolve`.
+
+    Examples
+    --------
+    >>> CurlFree(scale=1.0, features=2).block([0.0, 0.0], [0.0, 0.0])
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    sign = -1.0
+
+    def level(self, squared: Array, d: int) -> Array:
+        """1."""
+        return 0.0 * squared + 1.0
+
+
+class DivergenceFree(FieldKernel):
+    r"""Fields without sources, :math:`K(x, z) = (uu^\top + (d - 1 - \|u\|^2) I)\, e^{-\|u\|^2/2}` with :math:`u = (x - z)/s`.
+
+    This is :math:`s^2 (\nabla\nabla^\top - \nabla^2 I)` of the Gaussian kernel. Together with the curl-free kernel of the
+    same scale it adds up to a multiple of the identity (Helmholtz).
+
+    Parameters
+    ----------
+    scale : float or "median"
+        s, a distance, as in `Gaussian`.
+    features : int, optional
+        The dimension d of the field, at least 2; taken from data by `resolve`.
+
+    Examples
+    --------
+    >>> DivergenceFree(scale=1.0, features=3).block([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+    array([[2., 0., 0.],
+           [0., 2., 0.],
+           [0., 0., 2.]])
+    """
+
+    sign = 1.0
+
+    def level(self, squared: Array, d: int) -> Array:
+        """D − 1 − ‖u‖²."""
+        return (d - 1.0) - squared
+
+    def check(self, X: Objects, name: str = "X") -> Array:
+        """`X` as vectors, in two dimensions or more."""
+        X = super().check(X, name)
+        if X.shape[1] < 2:
+            raise ValueError(
+                f"{name} has a single feature; expected two or more: on a line only constants are divergence-free"
+            )
+        return X
+
+
+class FieldBlocks(BlockOperator):
+    r"""Blocks of a field kernel, applied through n×m matrices only.
+
+    With :math:`w_{ij} = u_{ij} \cdot c_j` the sum of :math:`g\,u_{ij}w_{ij}` over j is
+    :math:`x_i (A\mathbf{1})_i - (AZ)_i`, :math:`A = g \circ w`.
+    """
+
+    def __init__(self, kernel: FieldKernel, X: Array, Z: Array) -> None:
+        super().__init__(X.shape[0], Z.shape[0], X.shape[1], X)
+        self.kernel = kernel
+        scale, origin = float(kernel.scale), namespace(Z).mean(Z, axis=0)
+        # near the origin little is lost to cancellation
+        self.X, self.Z = (X - origin) / scale, (Z - origin) / scale
+        xp = namespace(X)
+        squared = xp.clip(squared_euclidean(self.X, None if Z is X else self.Z), 0.0, None)
+        self.gaussian = xp.exp(-0.5 * squared)
+        self.level = kernel.level(squared, X.shape[1]) * self.gaussian
+
+    def matvec(self, coefficients: Array) -> Array:
+        """Σⱼ g (sign·u (u·c) + level·c)."""
+        xp = namespace(self.X)
+        C = self.expect(coefficients, self.columns)
+        A = self.gaussian * (self.X @ C.T - xp.sum(self.Z * C, axis=1))
+        along = xp.sum(A, axis=1)[:, None] * self.X - A @ self.Z
+        return self.kernel.sign * along + self.level @ C
+
+    def transposed(self) -> FieldBlocks:
+        """Sides exchanged: the blocks are symmetric."""
+        scale = float(self.kernel.scale)
+        return FieldBlocks(self.kernel, self.Z * scale, self.X * scale)
+
+    def joint(self, Y: Array, W: Array) -> Array:
+        """Values g (sign·(y·u)(u·w) + level·y·w)."""
+        xp = namespace(self.X)
+        Y, W = self.expect(Y, self.rows, "Y"), self.expect(W, self.columns, "W")
+        left = xp.sum(self.X * Y, axis=1)[:, None] - Y @ self.Z.T
+        right = self.X @ W.T - xp.sum(self.Z * W, axis=1)
+        return self.kernel.sign * self.gaussian * left * right + self.level * (Y @ W.T)
+
+    def diagonal_blocks(self) -> Array:
+        """The level at distance zero, times I."""
+        xp = namespace(self.X)
+        return xp.linalg.diagonal(self.level)[:, None, None] * eye(self.outputs, self.X)[None, :, :]

@@ -1,0 +1,182 @@
+"""Learning an entangled kernel: the alignment of Huusari and Kadri, with its gradient, at a cost that does not know n."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from sklearn.utils import check_random_state
+
+
+@dataclass
+class Learned:
+    """What an ascent found."""
+
+    maps: np.ndarray
+    """M₁ … M_r as one array (r, p, m), of unit norm."""
+    alignment: float
+    path: np.ndarray
+    """The objective after every step; it never falls."""
+    evaluations: int
+
+
+class EntanglementObjective:
+    r"""How well an entangled kernel is aligned with the outputs.
+
+    .. math:: (1 - \gamma)\, A(\mathrm{tr}_p G,\; Y Y^\top) + \gamma\, A(G,\; y y^\top),
+        \qquad G = \sum_s \mathrm{vec}(\Phi M_s^\top)\,\mathrm{vec}(\Phi M_s^\top)^\top
+
+    A is the centred alignment and y all outputs in one column. Everything is expressed in m×m, m×p and r×r matrices made
+    once from the n samples, so a step costs O(r p m (m + r)) whatever n is. The objective does not change when the
+    maps are multiplied by a number: the sphere of the paper is a normalisation.
+
+    Parameters
+    ----------
+    features : array (n, m)
+        Rows φ(x).
+    outputs : array (n, p)
+        Rows y.
+    gamma : float
+        γ in [0, 1]: the weight of the whole operator-valued kernel against its partial trace.
+    basis : array (p, q), optional
+        Orthonormal columns the outputs lie in (`span_of_outputs`); the maps are then (r, q, m), in these coordinates.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> objective = EntanglementObjective(rng.standard_normal((8, 3)), rng.standard_normal((8, 2)), 0.5)
+    >>> value, gradient = objective(rng.standard_normal((4, 2, 3)))
+    >>> 0 < value < 1, gradient.shape
+    (True, (4, 2, 3))
+    """
+
+    def __init__(
+        self, features: np.ndarray, outputs: np.ndarray, gamma: float, basis: np.ndarray | None = None
+    ) -> None:
+        n, p = outputs.shape
+        mean = float(outputs.mean())
+        self.ones = np.ones(p) if basis is None else basis.sum(axis=0)
+        outputs = outputs if basis is None else outputs @ basis
+        self.gamma, self.shape = float(gamma), (outputs.shape[1], features.shape[1])
+        centred, centred_outputs = features - features.mean(axis=0), outputs - outputs.mean(axis=0)
+        # tr_p(G) = Φ S Φᵀ with S = Σ M_sᵀ M_s; centring it centres the features
+        self.trace_moment = centred.T @ centred
+        cross = centred.T @ centred_outputs
+        self.trace_target = cross @ cross.T
+        small = centred_outputs if self.shape[0] <= n else centred_outputs.T
+        self.trace_norm = float(np.linalg.norm(small.T @ small))
+        # G = B Bᵀ, column s of B is vec(Φ M_sᵀ); centring takes the mean of all np entries from each column
+        self.moment = features.T @ features
+        self.mean = features.sum(axis=0) / (n * p)
+        level = outputs - mean * self.ones
+        self.target = level.T @ features
+        self.target_norm = float(np.sum(level**2))
+        self.entries = n * p
+        if self.trace_norm == 0 or self.target_norm == 0:
+            raise ValueError("y is constant, so there is nothing to align a kernel with; expected outputs that vary")
+
+    def __call__(self, maps: np.ndarray) -> tuple[float, np.ndarray]:
+        """The objective at M₁ … M_r, (r, p, m), and its gradient."""
+        value, gradient = 0.0, np.zeros_like(maps)
+        for weight, part in ((1.0 - self.gamma, self._trace), (self.gamma, self._whole)):
+            if weight:
+                figure, slope = part(maps)
+                value += weight * figure
+                gradient += weight * slope
+        return value, gradient
+
+    def _trace(self, maps: np.ndarray) -> tuple[float, np.ndarray]:
+        """A(tr_p G, Y Yᵀ) = tr(S W) / (‖F^½ S F^½‖ ‖Y Yᵀ‖)."""
+        flat = maps.reshape(-1, maps.shape[2])
+        S = flat.T @ flat
+        moved = self.trace_moment @ S
+        norm = np.sqrt(max(float(np.sum(moved * moved.T)), 0.0))
+        inner = float(np.sum(S * self.trace_target))
+        if norm == 0:
+            return 0.0, np.zeros_like(maps)
+        slope = self.trace_target / norm - inner / norm**3 * (moved @ self.trace_moment)
+        return inner / norm / self.trace_norm, (flat @ (2.0 / self.trace_norm * slope)).reshape(maps.shape)
+
+    def _whole(self, maps: np.ndarray) -> tuple[float, np.ndarray]:
+        """A(G, y yᵀ) = ‖Bᵀ y‖² / (‖Bᵀ B‖ ‖y‖²), B and y centred."""
+        r = maps.shape[0]
+        moved = maps @ self.moment
+        means = np.einsum("spm,p,m->s", maps, self.ones, self.mean)
+        gram = moved.reshape(r, -1) @ maps.reshape(r, -1).T - self.entries * np.outer(means, means)
+        inner = np.einsum("spm,pm->s", maps, self.target)
+        norm, square = np.linalg.norm(gram), float(inner @ inner)
+        if norm == 0:
+            return 0.0, np.zeros_like(maps)
+        # d gram_st = ⟨dM_s, M_t F⟩ + ⟨M_s F, dM_t⟩ − entries · (d mean_s mean_t + mean_s d mean_t)
+        pull = (gram @ moved.reshape(r, -1)).reshape(maps.shape)
+        pull -= self.entries * (gram @ means)[:, None, None] * np.outer(self.ones, self.mean)
+        slope = 2.0 / norm * inner[:, None, None] * self.target - 2.0 * square / norm**3 * pull
+        return float(square / norm / self.target_norm), slope / self.target_norm
+
+
+def learn_maps(
+    objective: EntanglementObjective,
+    rank: int,
+    *,
+    starts: int = 1,
+    max_iter: int = 100,
+    random_state: int | np.random.RandomState | None = None,
+) -> Learned:
+    """Climb the objective from random maps by L-BFGS, several times, and keep the best.
+
+    Parameters
+    ----------
+    objective : EntanglementObjective
+        What to climb.
+    rank : int
+        r, the number of maps.
+    starts : int
+        How many ascents.
+    max_iter : int
+        Steps of each: stopping early is what keeps an entangled kernel from overfitting.
+    random_state : int or RandomState, optional
+        Seed of the starts.
+    """
+    rng = check_random_state(random_state)
+    found = [climb(objective, rng.standard_normal((rank, *objective.shape)), max_iter=max_iter) for _ in range(starts)]
+    return max(found, key=lambda each: each.alignment)
+
+
+def climb(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: int = 100) -> Learned:
+    """Climb from `maps` by L-BFGS."""
+    shape = maps.shape
+    start = maps.ravel() / np.linalg.norm(maps)
+    path: list[float] = [objective(start.reshape(shape))[0]]
+    evaluations = 1
+
+    def descend(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal evaluations
+        evaluations += 1
+        value, gradient = objective(flat.reshape(shape))
+        return -value, -gradient.ravel()
+
+    def step(intermediate_result: scipy.optimize.OptimizeResult) -> None:
+        path.append(-float(intermediate_result.fun))
+
+    if max_iter > 0:
+        options = {"maxiter": max_iter, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-9}
+        result = scipy.optimize.minimize(descend, start, jac=True, method="L-BFGS-B", options=options, callback=step)
+        start = result.x
+    unit = start / np.linalg.norm(start)
+    return Learned(unit.reshape(shape), objective(unit.reshape(shape))[0], np.asarray(path), evaluations)
+
+
+def span_of_outputs(outputs: np.ndarray) -> np.ndarray:
+    """An orthonormal basis (p, q) of what the outputs and the constant span.
+
+    Maps that start in this span stay in it, because the gradient lies in it; learning inside it, the 365 outputs of a
+    curve over the days become at most n + 1.
+    """
+    n, p = outputs.shape
+    if p <= n + 1:
+        return np.eye(p)
+    both = np.concatenate([outputs, np.ones((1, p))]).T
+    basis, _, _ = scipy.linalg.svd(both, full_matrices=False)
+    return basis

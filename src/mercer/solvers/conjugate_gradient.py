@@ -1,0 +1,123 @@
+"""Conjugate gradients for positive definite systems that are applied and never formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.arrays import Array, like, namespace
+
+LinearOperator = Callable[[Array], Array]
+"""A symmetric map from an array to one of the same shape."""
+
+
+@dataclass
+class Solution:
+    """What an iteration arrived at."""
+
+    values: Array
+    iterations: int
+    residual: float
+    """‖b − A x‖ / ‖b‖, computed from x itself and not carried along."""
+    converged: bool
+
+
+def conjugate_gradient(
+    apply: LinearOperator,
+    right: Array,
+    precondition: LinearOperator | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+) -> Solution:
+    r"""Solve :math:`A x = b` for a positive definite A given by its products, in the norm :math:`x^\top A x`.
+
+    Parameters
+    ----------
+    apply : callable
+        x ↦ A x, for arrays of the shape of `right`.
+    right : array of any shape
+        b.
+    precondition : callable, optional
+        r ↦ P⁻¹ r for a positive definite P close to A.
+    tol : float
+        Stop when ‖b − A x‖ ≤ tol·‖b‖.
+    max_iter : int
+        Most products with A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> found = conjugate_gradient(lambda x: A @ x, np.array([3.0, 4.0]))
+    >>> found.values.round(10), found.iterations, found.converged
+    (array([1., 1.]), 2, True)
+    """
+    xp = namespace(right)
+
+    def dot(a: Array, b: Array) -> float:
+        return float(xp.sum(a * b))
+
+    target = tol * dot(right, right) ** 0.5
+    x, r = xp.zeros_like(right), right
+    z = r if precondition is None else precondition(r)
+    direction, along, iterations = z, dot(r, z), 0
+    while dot(r, r) ** 0.5 > target and iterations < max_iter:
+        product = apply(direction)
+        step = along / dot(direction, product)
+        x, r = x + step * direction, r - step * product
+        iterations += 1
+        z = r if precondition is None else precondition(r)
+        before, along = along, dot(r, z)
+        direction = z + (along / before) * direction
+    if iterations == 0:
+        return Solution(x, 0, 0.0 if target == 0 else 1.0, target == 0)
+    r = right - apply(x)
+    residual = (dot(r, r) / dot(right, right)) ** 0.5
+    # the residual that was carried along may have drifted from the true one by rounding
+    return Solution(x, iterations, residual, residual <= 10.0 * tol)
+
+
+class SketchedPreconditioner:
+    r"""(A + αI)⁻¹, roughly, from products of A with a few random directions (Frangella, Tropp and Udell 2023).
+
+    With the Nyström approximation :math:`A \approx U \Lambda U^\top` of rank ℓ,
+    :math:`P^{-1} = (\lambda_\ell + \alpha)\,U(\Lambda + \alpha)^{-1}U^\top + I - UU^\top`: the large eigenvalues of smooth
+    kernels no longer slow the iteration down.
+
+    Parameters
+    ----------
+    apply : callable
+        x ↦ A x without the ridge, A positive semi-definite.
+    reference : array
+        An array of the shape of x.
+    rank : int
+        ℓ, the number of products spent.
+    """
+
+    def __init__(self, apply: LinearOperator, reference: Array, rank: int) -> None:
+        xp = namespace(reference)
+        size = int(np.prod(reference.shape))
+        sketch = np.linalg.qr(np.random.default_rng(0).standard_normal((size, rank)))[0]
+        directions = like(sketch, reference)
+        products = xp.stack(
+            [xp.reshape(apply(xp.reshape(directions[:, j], reference.shape)), (-1,)) for j in range(rank)], axis=1
+        )
+        # a shift at rounding level keeps the small matrix positive definite
+        shift = float(xp.finfo(products.dtype).eps) * float(xp.linalg.matrix_norm(products)) * size**0.5
+        inner = directions.T @ products
+        inner = 0.5 * (inner + inner.T)
+        values, vectors = xp.linalg.eigh(inner)
+        half = (products + shift * directions) @ (vectors / xp.sqrt(xp.clip(values + shift, shift or 1.0, None)))
+        found = xp.linalg.svd(half, full_matrices=False)
+        self.vectors = found[0]
+        self.values = xp.clip(found[1] ** 2 - shift, 0.0, None)
+
+    def __call__(self, residual: Array, alpha: float) -> Array:
+        """P⁻¹ r."""
+        xp = namespace(residual)
+        flat = xp.reshape(residual, (-1,))
+        inside = self.vectors.T @ flat
+        weights = (float(self.values[-1]) + alpha) / (self.values + alpha) - 1.0
+        return xp.reshape(flat + self.vectors @ (weights * inside), residual.shape)

@@ -1,0 +1,124 @@
+"""Joint kernel maps against the dense system, brute-force leave-one-out, and the estimator they contain."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import DependencyEstimator, load, save
+from mercer.arrays import to_numpy
+from mercer.estimators import JointKernelMap
+from mercer.kernels import Gaussian, Linear
+from mercer.operators import Covariance, DiagonalRegularizationJoint, InducedJoint, PatchwiseJoint, TensorProductJoint
+from mercer.selection import KFold, LeaveOneOut
+
+rng = np.random.default_rng(0)
+X, NEW = rng.standard_normal((9, 12)), rng.standard_normal((4, 12))
+Y = np.tanh(X + 0.3 * X[:, ::-1])
+JOINTS = [
+    TensorProductJoint(Gaussian(3.0)),
+    DiagonalRegularizationJoint(Gaussian(3.0), 0.3),
+    PatchwiseJoint((3, 4), 2, 1, Gaussian(2.0)),
+    0.5 * PatchwiseJoint((3, 4), 2, 1) + 0.5 * TensorProductJoint(),
+]
+
+
+@parametrize_with_checks([JointKernelMap(), JointKernelMap(alpha=0.1, centered=True)])
+@pytest.mark.filterwarnings("ignore::mercer.NumericalWarning")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("joint", JOINTS, ids=repr)
+@pytest.mark.parametrize("centered", [False, True])
+def test_predictions_are_those_of_the_dense_block_system(joint, centered):
+    n, p, alpha = len(X), 12, 0.2
+    model = JointKernelMap(joint, alpha, centered).fit(X, Y)
+    fixed = joint.resolve(X, Y)
+    mean = Y.mean(axis=0) if centered else np.zeros(p)
+    big = fixed.blocks(X, None, p).transpose(0, 2, 1, 3).reshape(n * p, n * p)
+    weights = np.linalg.solve(big + alpha * np.eye(n * p), (Y - mean).ravel()).reshape(n, p)
+    expected = np.einsum("ijab,jb->ia", fixed.blocks(NEW, X, p), weights) + mean
+    assert np.allclose(model.predict(NEW), expected)
+
+
+@pytest.mark.parametrize("joint", JOINTS[:3], ids=repr)
+def test_leave_one_out_is_refitting(joint):
+    alphas = [0.01, 1.0]
+    model = JointKernelMap(joint, LeaveOneOut(alphas)).fit(X, Y)
+    for alpha, figure in zip(alphas, model.loo_path_, strict=True):
+        errors = []
+        for j in range(len(X)):
+            rest = np.delete(np.arange(len(X)), j)
+            predicted = JointKernelMap(joint, alpha).fit(X[rest], Y[rest]).predict(X[j : j + 1])
+            errors.append(((predicted - Y[j]) ** 2).sum())
+        assert figure == pytest.approx(np.mean(errors))
+    assert model.alpha_ == alphas[int(np.argmin(model.loo_path_))]
+
+
+def test_tensor_product_is_the_identity_operator():
+    joint = JointKernelMap(TensorProductJoint(Gaussian("median"))).fit(X, Y)
+    plain = DependencyEstimator(Gaussian("median"), Linear()).fit(X, Y)
+    assert joint.alpha_ == pytest.approx(plain.alpha_)
+    assert np.allclose(joint.loo_path_, plain.loo_path_)
+    assert np.allclose(joint.predict(NEW), plain.predict(NEW))
+
+
+def test_prediction_maximises_the_joint_score():
+    """f(x) = argmax 2⟨W, Φ(x, y)⟩ − ‖y‖² over all vectors: no candidate near it scores higher, and rank agrees."""
+    model = JointKernelMap(JOINTS[2], 0.1).fit(X, Y)
+    best = model.predict(NEW[:1])
+    others = np.concatenate([best, best + 0.1 * rng.standard_normal((20, 12)), Y])
+    ranked = model.rank(NEW[:1], k=3, candidates=others)[0]
+    assert np.array_equal(ranked.objects[0], best[0])
+    assert set(map(tuple, model.predict(NEW, candidates=Y))) <= set(map(tuple, Y))
+
+
+def test_what_happens_elsewhere_does_not_matter():
+    """A pixel is learned from the patches around it alone."""
+    joint = PatchwiseJoint((3, 4), 2, 0, Gaussian(2.0))
+    model = JointKernelMap(joint, 0.1).fit(X, Y)
+    hidden = NEW.reshape(-1, 3, 4).copy()
+    hidden[:, :, 2:] = 0.0
+    near, far = (model.predict(a).reshape(-1, 3, 4) for a in (NEW, hidden.reshape(-1, 12)))
+    assert np.allclose(near[:, :, :2], far[:, :, :2])
+    assert not np.allclose(near[:, :, 2:], far[:, :, 2:])
+
+
+def test_images_keep_their_shape():
+    images = X.reshape(-1, 3, 4)
+    model = JointKernelMap(JOINTS[2], 0.1).fit(images, Y.reshape(-1, 3, 4))
+    assert model.predict(images).shape == (9, 3, 4)
+    assert np.allclose(model.predict(images).reshape(9, -1), JointKernelMap(JOINTS[2], 0.1).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize("library", [torch, array_api_strict], ids=["torch", "array_api_strict"])
+@pytest.mark.parametrize("joint", JOINTS, ids=repr)
+def test_other_libraries(library, joint):
+    expected = JointKernelMap(joint, centered=True).fit(X, Y).predict(NEW)
+    model = JointKernelMap(joint, centered=True).fit(library.asarray(X), library.asarray(Y))
+    found = model.predict(library.asarray(NEW))
+    assert type(found) is type(library.asarray(X))
+    assert np.allclose(to_numpy(found), expected)
+
+
+def test_saved_and_loaded(tmp_path):
+    model = JointKernelMap(JOINTS[3]).fit(X, Y)
+    assert np.array_equal(load(save(model, tmp_path / "map.skops")).predict(NEW), model.predict(NEW))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"joint_kernel": Gaussian()}, TypeError, "expected one that is linear in the outputs"),
+        ({"joint_kernel": InducedJoint(Linear(), Linear(), Covariance())}, TypeError, "use DependencyEstimator"),
+        ({"joint_kernel": TensorProductJoint(Linear(), Gaussian())}, ValueError, "is not linear in the outputs"),
+        ({"alpha": "kfold"}, ValueError, "alpha='kfold'; expected a positive number, 'loo' or LeaveOneOut"),
+        ({"alpha": KFold(3)}, ValueError, "expected a positive number"),
+        ({"alpha": -1.0}, ValueError, "alpha=-1.0; expected a positive finite number"),
+    ],
+)
+def test_messages(parameters, error, message):
+    with pytest.raises(error, match=message):
+        JointKernelMap(**parameters).fit(X, Y)
