@@ -2,7 +2,13 @@
 
 from mercer._version import __version__
 from mercer.arrays import NumericalWarning
-from mercer.estimators import DependencyEstimator, EntangledRidge, NeighborsEstimator, OperatorValuedRidge
+from mercer.estimators import (
+    DependencyEstimator,
+    EntangledRidge,
+    NeighborsEstimator,
+    OperatorValuedRidge,
+    OutputKernelLearning,
+)
 from mercer.saving import load, save
 
 __all__ = [
@@ -11,6 +17,7 @@ __all__ = [
     "NeighborsEstimator",
     "NumericalWarning",
     "OperatorValuedRidge",
+    "OutputKernelLearning",
     "__version__",
     "load",
     "save",

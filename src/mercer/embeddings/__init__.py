@@ -1,9 +1,23 @@
 """Outputs as points: coordinates in which learning a map is plain regression."""
 
+from mercer.embeddings.aware import InputAware, KernelCCA, KernelPLS, ReducedRank
 from mercer.embeddings.base import Embedding
+from mercer.embeddings.directions import Directions
 from mercer.embeddings.explicit import Features
 from mercer.embeddings.implicit import Implicit
 from mercer.embeddings.pivoted import Pivoted
 from mercer.embeddings.spectral import PrincipalComponents, Spectral
 
-__all__ = ["Embedding", "Features", "Implicit", "Pivoted", "PrincipalComponents", "Spectral"]
+__all__ = [
+    "Directions",
+    "Embedding",
+    "Features",
+    "Implicit",
+    "InputAware",
+    "KernelCCA",
+    "KernelPLS",
+    "Pivoted",
+    "PrincipalComponents",
+    "ReducedRank",
+    "Spectral",
+]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 from mercer import memory
 from mercer.arrays import Array, clip_spectrum, eigh, namespace
 from mercer.embeddings.base import Embedding
+from mercer.embeddings.directions import Directions, check_how_many
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count
 
@@ -76,7 +76,7 @@ class Spectral(_Eigen):
         return points @ self.dual_.T
 
 
-class PrincipalComponents(_Eigen):
+class PrincipalComponents(_Eigen, Directions):
     r"""Weston's decomposition: kernel principal components of the outputs, :math:`L' = H L H`, the leading ones kept.
 
     Distances are measured in the kept coordinates alone, as in the paper: what an output has outside them does not count.
@@ -130,26 +130,7 @@ class PrincipalComponents(_Eigen):
         """Whether the columns of V are orthogonal."""
         return self.origin == "mean"
 
-    def transform(self, outputs: Objects) -> Array:
-        """Projections on the kept components."""
-        projected = self.kernel_(outputs, self.outputs_) @ self.dual_
-        return projected - self._offset if self.origin == "mean" else projected
-
-    def norms(self, outputs: Objects) -> Array:
-        """Squared norms within the kept components."""
-        rows = self.transform(outputs)
-        return namespace(rows).sum(rows * rows, axis=1)
-
-    def weights(self, points: Array) -> Array:
-        """Weights of the point, the mean output included when that is the origin."""
-        weights = points @ self.dual_.T
-        return weights + 1.0 / count(self.outputs_) if self.origin == "mean" else weights
-
     def _check_parameters(self) -> None:
-        if not isinstance(self.cutoff, Real) or not 0 <= self.cutoff < 1:
-            raise ValueError(f"cutoff={self.cutoff!r}; expected a share of the largest eigenvalue, 0 ≤ cutoff < 1")
-        most: Any = self.n_components
-        if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 1):
-            raise ValueError(f"n_components={most!r}; expected a positive whole number, or None for no limit")
+        check_how_many(self.cutoff, self.n_components)
         if self.origin not in ("mean", "zero"):
             raise ValueError(f"origin={self.origin!r}; expected 'mean' or 'zero'")

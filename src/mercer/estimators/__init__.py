@@ -3,6 +3,7 @@
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.chain import MaxMarginChain
 from mercer.estimators.constrained import ConstrainedRidge
+from mercer.estimators.curves import CurveRidge
 from mercer.estimators.dependency import DependencyEstimator
 from mercer.estimators.entangled import EntangledRidge
 from mercer.estimators.joint import JointKernelMap
@@ -12,6 +13,7 @@ from mercer.estimators.output_kernel import OutputKernelLearning
 
 __all__ = [
     "ConstrainedRidge",
+    "CurveRidge",
     "DependencyEstimator",
     "EntangledRidge",
     "JointKernelMap",

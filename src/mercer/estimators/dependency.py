@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.decoders import Decoder
-from mercer.embeddings import Embedding, Implicit, PrincipalComponents
+from mercer.embeddings import Directions, Embedding, Implicit
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_inputs, check_pairs
 from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver
-from mercer.estimators.regression import Regression, fit_regressor, fit_ridge, weights_map
+from mercer.estimators.regression import Regression, fit_embedding, fit_regressor, fit_ridge, weights_map
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
@@ -38,6 +38,7 @@ class DependencyEstimator(ObjectEstimator):
     ================================  ==============================================================
     Cortes et al. 2005, IOKR          ``operator=Identity()``
     Weston et al. 2002                ``embedding=PrincipalComponents()``
+    the same, looking at the inputs   ``embedding=KernelPLS()``, ``KernelCCA()`` or ``ReducedRank()``
     Kadri et al. 2013                 ``operator=Covariance()`` or ``ConditionalCovariance(eps)``
     the same, low rank                ``solver=LowRank(rank)``
     ================================  ==============================================================
@@ -134,7 +135,9 @@ class DependencyEstimator(ObjectEstimator):
         embedding, embedding_reason = choose_embedding(self.embedding, pairs, operator, solver, decoder)
         if not pairs.output_kernel.is_psd:
             gram_matrix(pairs.output_kernel, pairs.everything, "output", 2)
-        embedding.fit(pairs.output_kernel, pairs.everything, count(pairs.outputs))
+        fit_embedding(
+            embedding, pairs.output_kernel, pairs.everything, count(pairs.outputs), pairs.input_kernel, pairs.inputs
+        )
         loss = resolve_loss(self.loss, pairs.output_kernel, pairs.form.row_shape)
         decoder.fit(embedding, loss)
 
@@ -160,7 +163,7 @@ class DependencyEstimator(ObjectEstimator):
         from the outputs leave only the point itself determined: then the weights of least norm.
         """
         check_is_fitted(self, "embedding_")
-        coupled = not isinstance(self.operator_, Identity) or isinstance(self.embedding_, PrincipalComponents)
+        coupled = not isinstance(self.operator_, Identity) or isinstance(self.embedding_, Directions)
         if coupled or self.alpha_ is None or isinstance(self.embedding_, Implicit):
             return super().decision_weights(X)
         # coordinates were enough for predicting; the weights take the factor of k once more

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from mercer.arrays import Array, like, to_numpy
 from mercer.decoders import Decoder
-from mercer.embeddings import Embedding, Implicit, Pivoted, PrincipalComponents
+from mercer.embeddings import Directions, Embedding, Implicit, InputAware, Pivoted
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
 from mercer.objects import Objects, concatenate, count, take
@@ -108,16 +108,28 @@ class Regression:
         everything = outputs
         if count(self.everything) > self.paired:
             everything = concatenate(outputs, take(self.everything, slice(self.paired, None)))
-        embedding = clone(self.embedding).fit(self.embedding.kernel_, everything, count(outputs))
+        inputs = sub_inputs(self.kernel, self.inputs, train, train)
+        embedding = clone(self.embedding)
+        fit_embedding(embedding, self.embedding.kernel_, everything, count(outputs), self.kernel, inputs)
         decoder = clone(self.decoder).fit(embedding, self.decoder.loss_)
         return replace(
             self,
-            inputs=sub_inputs(self.kernel, self.inputs, train, train),
+            inputs=inputs,
             outputs=outputs,
             everything=everything,
             embedding=embedding,
             decoder=decoder,
         )
+
+
+def fit_embedding(
+    embedding: Embedding, kernel: Kernel, outputs: Objects, paired: int, input_kernel: Kernel, inputs: Objects
+) -> None:
+    """Fit the embedding to the outputs, and to the Gram matrix of the inputs if it looks at them."""
+    if isinstance(embedding, InputAware):
+        embedding.fit(kernel, outputs, paired, gram_matrix(input_kernel, inputs, "input", 4))
+    else:
+        embedding.fit(kernel, outputs, paired)
 
 
 def sub_inputs(kernel: Kernel, inputs: Objects, rows: np.ndarray, columns: np.ndarray) -> Objects:
@@ -140,9 +152,7 @@ def fit_ridge(problem: Regression, alpha: Any, judge: Judge) -> Fitted:
     if rule is None:
         chosen = float(alpha)
     else:
-        fixed = isinstance(problem.operator, Identity) and not isinstance(
-            problem.embedding, PrincipalComponents | Pivoted
-        )
+        fixed = isinstance(problem.operator, Identity) and not isinstance(problem.embedding, Directions | Pivoted)
         closed_form = fixed and ridge.penalty == "function" and spectrum.complete
         trial = Trial(ridge, judge, _refitter(problem), closed_form)
         chosen, alphas, path = rule.select(trial)

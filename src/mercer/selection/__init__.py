@@ -1,6 +1,18 @@
 """Choosing parameters inside the training data."""
 
 from mercer.selection.alignment import alignment, choose_scale, cluster_target
+from mercer.selection.combination import Combination, align_weights, combine
 from mercer.selection.ridge import GCV, KFold, LeaveOneOut, RidgeSelection
 
-__all__ = ["GCV", "KFold", "LeaveOneOut", "RidgeSelection", "alignment", "choose_scale", "cluster_target"]
+__all__ = [
+    "GCV",
+    "Combination",
+    "KFold",
+    "LeaveOneOut",
+    "RidgeSelection",
+    "align_weights",
+    "alignment",
+    "choose_scale",
+    "cluster_target",
+    "combine",
+]

@@ -48,7 +48,7 @@ class EntanglementObjective:
     >>> rng = np.random.default_rng(0)
     >>> objective = EntanglementObjective(rng.standard_normal((8, 3)), rng.standard_normal((8, 2)), 0.5)
     >>> value, gradient = objective(rng.standard_normal((4, 2, 3)))
-    >>> 0 < value < 1, gradient.shape
+    >>> bool(0 < value < 1), gradient.shape
     (True, (4, 2, 3))
     """
 
