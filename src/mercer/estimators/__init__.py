@@ -6,6 +6,7 @@ from mercer.estimators.constrained import ConstrainedRidge
 from mercer.estimators.curves import CurveRidge
 from mercer.estimators.dependency import DependencyEstimator
 from mercer.estimators.entangled import EntangledRidge
+from mercer.estimators.hopfield import HopfieldNet
 from mercer.estimators.joint import JointKernelMap
 from mercer.estimators.neighbors import NeighborsEstimator
 from mercer.estimators.operator_valued import OperatorValuedRidge
@@ -16,6 +17,7 @@ __all__ = [
     "CurveRidge",
     "DependencyEstimator",
     "EntangledRidge",
+    "HopfieldNet",
     "JointKernelMap",
     "MaxMarginChain",
     "NeighborsEstimator",

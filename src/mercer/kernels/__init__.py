@@ -9,6 +9,7 @@ from mercer.kernels.composition import GaussianOf
 from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.functions import FromFunction
+from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted
 from mercer.kernels.labels import LabelSets
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
@@ -28,6 +29,7 @@ __all__ = [
     "FromFunction",
     "Gaussian",
     "GaussianOf",
+    "Jittered",
     "Kernel",
     "LabelSets",
     "Laplacian",
@@ -43,4 +45,8 @@ __all__ = [
     "Subsequence",
     "Sum",
     "VectorKernel",
+    "blurred",
+    "deslanted",
+    "gradient_histograms",
+    "shifted",
 ]

@@ -1,5 +1,7 @@
 """Results as tables and pictures: in the terminal, on one HTML page, in JSON."""
 
+from mercer.report.charts import Line, line_chart
+from mercer.report.curves import curves
 from mercer.report.environment import environment
 from mercer.report.page import Card, Picture, gallery, page, paragraph, section, table_html
 from mercer.report.png import data_uri, png
@@ -9,12 +11,15 @@ from mercer.report.tables import Table, pivot, print_table
 
 __all__ = [
     "Card",
+    "Line",
     "Picture",
     "Result",
     "Table",
+    "curves",
     "data_uri",
     "environment",
     "gallery",
+    "line_chart",
     "page",
     "paragraph",
     "pivot",

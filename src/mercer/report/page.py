@@ -41,6 +41,7 @@ figure { margin: 0; }
 .pixels { position: relative; }
 .pixels img { display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated;
   border-radius: 2px; }
+.photographs .pixels img { filter: none; }
 .pixels.divided::after { content: ""; position: absolute; left: -3px; right: -3px; top: 50%;
   border-top: 2px solid var(--accent); transform: translateY(-1px); }
 figcaption { font-size: .75rem; line-height: 1.35; color: var(--soft); margin-top: .3rem;
@@ -106,9 +107,13 @@ def table_html(table: Table) -> str:
     return f'<div class="wide"><table>{caption}<thead><tr>{header}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
-def gallery(cards: Iterable[Card]) -> str:
-    """Cards of pictures, as many beside each other as the screen has room for."""
-    return '<ul class="gallery">\n' + "\n".join(_card(card) for card in cards) + "\n</ul>"
+def gallery(cards: Iterable[Card], *, photographs: bool = False) -> str:
+    """Cards of pictures, as many beside each other as the screen has room for.
+
+    Photographs stay as they are on a dark page, where drawings are turned to light on dark.
+    """
+    kind = "gallery photographs" if photographs else "gallery"
+    return f'<ul class="{kind}">\n' + "\n".join(_card(card) for card in cards) + "\n</ul>"
 
 
 def _line(row: list[str], i: int, best: set[tuple[int, int]]) -> str:

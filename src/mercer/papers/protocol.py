@@ -1,0 +1,94 @@
+"""What the papers' protocols on digits have in common: small folds to train on, and choices made inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer.estimators.base import ObjectEstimator
+from mercer.kernels import Gaussian
+
+
+@dataclass(frozen=True)
+class Split:
+    """Positions of the examples to train on and of those to test on."""
+
+    train: np.ndarray
+    test: np.ndarray
+
+
+def first_of_each(labels: np.ndarray, count: int, skip: int = 0) -> np.ndarray:
+    """Positions of the first `count` examples of each class after `skip` of them, in the order of the data.
+
+    Examples
+    --------
+    >>> first_of_each(np.array([7, 3, 7, 7, 3, 3]), 2)
+    array([0, 1, 2, 4])
+    """
+    found = [np.flatnonzero(labels == label)[skip : skip + count] for label in np.unique(labels)]
+    scarce = {int(np.unique(labels)[i]): len(own) for i, own in enumerate(found) if len(own) < count}
+    if scarce:
+        raise ValueError(f"labels has only {scarce} examples of some classes; expected {count} of each")
+    return np.sort(np.concatenate(found))
+
+
+def block_folds(n: int, folds: int) -> list[Split]:
+    """`n` examples cut into consecutive blocks; each in turn is trained on and all the others are the test.
+
+    Examples
+    --------
+    >>> [split.train.tolist() for split in block_folds(6, 3)]
+    [[0, 1], [2, 3], [4, 5]]
+    """
+    return _one_fold_each(np.array_split(np.arange(n), folds), n)
+
+
+def shuffled_folds(n: int, folds: int, seed: int) -> list[Split]:
+    """The same with the examples shuffled first.
+
+    Examples
+    --------
+    >>> sorted(np.concatenate([split.train for split in shuffled_folds(5, 2, seed=0)]).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    order = np.random.default_rng(seed).permutation(n)
+    return _one_fold_each([np.sort(part) for part in np.array_split(order, folds)], n)
+
+
+def stratified_folds(labels: np.ndarray, folds: int, seed: int | None = None) -> list[Split]:
+    """The same class by class, so that each fold has its share of each; in the order of the data where no seed is given.
+
+    Examples
+    --------
+    >>> [split.train.tolist() for split in stratified_folds(np.array([1, 1, 0, 0]), 2)]
+    [[0, 2], [1, 3]]
+    """
+    members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    if seed is not None:
+        random = np.random.default_rng(seed)
+        members = [random.permutation(own) for own in members]
+    blocks = [np.array_split(own, folds) for own in members]
+    return _one_fold_each([np.sort(np.concatenate(own)) for own in zip(*blocks, strict=True)], len(labels))
+
+
+def _one_fold_each(parts: list[np.ndarray], n: int) -> list[Split]:
+    return [Split(part, np.setdiff1d(np.arange(n), part)) for part in parts]
+
+
+def input_scales(X: np.ndarray, factors: Iterable[float]) -> list[Gaussian]:
+    """Gaussian kernels whose scales are multiples of the median distance of the training inputs."""
+    median = Gaussian(scale="median").resolve(X).scale
+    return [Gaussian(float(factor * median)) for factor in factors]
+
+
+def best_by_leave_one_out(models: Iterable[ObjectEstimator], X: Any, y: Any) -> ObjectEstimator:
+    """The fitted model of the smallest leave-one-out figure over its own settings and its ridge (or k).
+
+    Every model must choose its ridge by ``alpha="loo"`` (its number of neighbours by ``k="loo"``), and by the same loss.
+    """
+    fitted = [clone(model).fit(X, y) for model in models]
+    return min(fitted, key=lambda model: float(np.min(model.loo_path_)))
