@@ -1,7 +1,6 @@
 """Results as tables and pictures: in the terminal, on one HTML page, in JSON."""
 
 from mercer.report.charts import Line, line_chart
-from mercer.report.curves import curves
 from mercer.report.environment import environment
 from mercer.report.page import Card, Picture, gallery, page, paragraph, section, table_html
 from mercer.report.png import data_uri, png
@@ -15,7 +14,6 @@ __all__ = [
     "Picture",
     "Result",
     "Table",
-    "curves",
     "data_uri",
     "environment",
     "gallery",

@@ -20,7 +20,16 @@ class Line:
     errors: Sequence[float] | None = None
 
 
-def line_chart(lines: Mapping[str, Line], *, across: str, up: str, title: str = "", dots: bool = True) -> str:
+def line_chart(
+    lines: Mapping[str, Line],
+    *,
+    across: str,
+    up: str,
+    title: str = "",
+    dots: bool = True,
+    log_across: bool = False,
+    log_up: bool = False,
+) -> str:
     """A chart of named lines over a common axis, as one block of HTML.
 
     Parameters
@@ -33,6 +42,8 @@ def line_chart(lines: Mapping[str, Line], *, across: str, up: str, title: str = 
         A heading above it.
     dots : bool
         Whether points are marked; not for curves of many points.
+    log_across, log_up : bool
+        Whether an axis is logarithmic; its values then have to be above zero.
 
     Examples
     --------
@@ -51,8 +62,8 @@ def line_chart(lines: Mapping[str, Line], *, across: str, up: str, title: str = 
             )
         if not all(map(isfinite, [*line.across, *line.up, *errors])):
             raise ValueError(f"line {name!r} contains NaN or infinity; expected finite numbers")
-    horizontal = _Axis([x for line in lines.values() for x in line.across], _LEFT, _WIDTH - _RIGHT)
-    vertical = _Axis([y for line in lines.values() for y in _reach(line)], _HEIGHT - _BOTTOM, _TOP)
+    horizontal = _Axis([x for line in lines.values() for x in line.across], _LEFT, _WIDTH - _RIGHT, log_across)
+    vertical = _Axis([y for line in lines.values() for y in _reach(line)], _HEIGHT - _BOTTOM, _TOP, log_up)
     marks = [
         f'<text x="{horizontal(x):.1f}" y="{_HEIGHT - _BOTTOM + 17:.1f}" text-anchor="middle">{x:g}</text>'
         for x in horizontal.ticks()
@@ -109,17 +120,27 @@ _STYLE = """
 class _Axis:
     """Numbers to places between two ends."""
 
-    def __init__(self, values: Sequence[float], start: float, end: float) -> None:
-        low, high = min(values), max(values)
+    def __init__(self, values: Sequence[float], start: float, end: float, logarithmic: bool = False) -> None:
+        if logarithmic and min(values) <= 0:
+            raise ValueError(f"a logarithmic axis has the value {min(values):g}; expected numbers above zero")
+        self.logarithmic, self.start, self.end = logarithmic, start, end
+        low, high = self._at(min(values)), self._at(max(values))
         if low == high:
             low, high = low - 0.5, high + 0.5
-        self.low, self.high, self.start, self.end = low, high, start, end
+        self.low, self.high = low, high
 
     def __call__(self, value: float) -> float:
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+        return self.start + (self._at(value) - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def _at(self, value: float) -> float:
+        return log10(value) if self.logarithmic else value
 
     def ticks(self) -> list[float]:
         """Round numbers within the axis, four or so."""
+        if self.logarithmic:
+            powers = range(floor(self.low), floor(self.high) + 2)
+            every = [digit * 10.0**power for power in powers for digit in (1, 3)]
+            return [value for value in every if self.low - 1e-9 <= log10(value) <= self.high + 1e-9]
         raw = (self.high - self.low) / 4
         size = 10.0 ** floor(log10(raw))
         step = next(digit * size for digit in (1, 2, 5, 10) if digit * size >= raw * 0.999)

@@ -1,0 +1,84 @@
+"""Faces seen from several sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.datasets.store import fetch
+
+POSES = ("straight", "left", "right", "up")
+
+
+@dataclass(frozen=True)
+class FacePairs:
+    """Two views of the same person with the same expression: images (n × rows × columns) in, images out, and who it is."""
+
+    inputs: np.ndarray
+    outputs: np.ndarray
+    person: np.ndarray
+
+    def with_mirrored(self) -> FacePairs:
+        """These pairs, then the same seen in a mirror."""
+        inputs, outputs = (np.concatenate([views, views[:, :, ::-1]]) for views in (self.inputs, self.outputs))
+        return FacePairs(inputs, outputs, np.concatenate([self.person, self.person]))
+
+
+@dataclass(frozen=True)
+class Faces:
+    """Images of faces (n × rows × columns), pixels in [0, 1], with the person, pose, expression and eyes of each."""
+
+    images: np.ndarray
+    person: np.ndarray
+    pose: np.ndarray
+    expression: np.ndarray
+    eyes: np.ndarray
+
+    def pairs(self, source: str | Sequence[str], target: str = "straight") -> FacePairs:
+        """Pairs from each of the `source` poses to the `target` pose, the rest being equal.
+
+        Pictures without a counterpart are left out.
+        """
+        sources = [source] if isinstance(source, str) else list(source)
+        for pose in (*sources, target):
+            if pose not in POSES:
+                raise ValueError(f"pose {pose!r} is unknown; expected one of {', '.join(POSES)}")
+        of = {key: i for i, key in enumerate(zip(self.person, self.expression, self.eyes, self.pose, strict=True))}
+        found = [
+            (i, of[(*key[:3], target)])
+            for pose in sources
+            for key, i in of.items()
+            if key[3] == pose and (*key[:3], target) in of
+        ]
+        left, right = np.asarray(found).T
+        return FacePairs(self.images[left], self.images[right], self.person[left])
+
+
+def load_faces(size: str = "quarter") -> Faces:
+    """The CMU face images (Mitchell 1997): 20 people, 624 pictures, four poses, four expressions, with and without sunglasses.
+
+    Read from ``$MERCER_DATA/cmu_faces``, checked against a pinned SHA-256.
+
+    Parameters
+    ----------
+    size : {"quarter", "half"}
+        30 × 32 or 60 × 64 pixels.
+    """
+    if size not in _SHAPES:
+        raise ValueError(f"size is {size!r}; expected 'quarter' (30 × 32 pixels) or 'half' (60 × 64)")
+    with np.load(fetch(f"cmu_faces/cmu_faces_{size}.npz"), allow_pickle=False) as arrays:
+        pixels = arrays["X"]
+        about = {name: arrays[name] for name in ("person", "pose", "expression", "eyes")}
+    shapes = {name: column.shape for name, column in about.items()}
+    if pixels.shape != (_COUNT, *_SHAPES[size]) or set(shapes.values()) != {(_COUNT,)}:
+        raise ValueError(
+            f"the CMU faces file holds pixels {pixels.shape} and columns {shapes}; "
+            f"expected {(_COUNT, *_SHAPES[size])} and ({_COUNT},) each"
+        )
+    return Faces(pixels.astype(float) / 255.0, **about)
+
+
+_COUNT = 624
+_SHAPES = {"quarter": (30, 32), "half": (60, 64)}
