@@ -40,7 +40,10 @@ def test_names_and_axes_are_written_and_escaped():
 
 
 def test_ticks_are_round_and_within():
-    texts = [element.text for element in parsed(line_chart({"a": Line([5, 20], [0.61, 0.93])}, across="n", up="e")).iter("text")]
+    texts = [
+        element.text
+        for element in parsed(line_chart({"a": Line([5, 20], [0.61, 0.93])}, across="n", up="e")).iter("text")
+    ]
     assert {"5", "10", "15", "20"} <= set(texts)
     assert {"0.7", "0.8", "0.9"} <= set(texts)
 

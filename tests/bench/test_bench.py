@@ -105,7 +105,7 @@ def test_woodbury_is_proposition_one(how):
     M = low_rank.woodbury(U, V, ridge, how)
     np.testing.assert_allclose((np.eye(n) - V @ M @ U.T) / ridge, X, atol=1e-10)
     # for the training inputs k_x is a row of k, so u(x) is a row of U
-    np.testing.assert_allclose(low_rank.points(U, V, ridge, M, U), (L @ X @ k).T @ V, atol=1e-9)
+    np.testing.assert_allclose(low_rank.points(V, M, U), (L @ X @ k).T @ V, atol=1e-9)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's own figures")

@@ -41,16 +41,22 @@ def main(output: Path | None = None, quick: bool = False) -> None:
 
 def measure(sizes: Sizes) -> Result:
     """The figures of all parts, with as many BLAS threads as there are cores on both sides."""
-    begin, rows = time.perf_counter(), []
+    begin, rows, load = time.perf_counter(), [], {"before": _load()}
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with threadpool_limits(cores), tracked("bench core", len(PARTS)) as step:
         libraries = [f"{each['internal_api']} {each['version']}" for each in threadpool_info()]
         for name, part in PARTS.items():
             step(name)
             rows += part(sizes)
-    parameters = {**asdict(sizes), "threads": cores, "libraries": libraries}
+            load[f"after {name}"] = _load()
+    parameters = {**asdict(sizes), "threads": cores, "libraries": libraries, "load": load}
     seconds = time.perf_counter() - begin
     return Result("bench core", rows, parameters, [problems.SEED], seconds=seconds)
+
+
+def _load() -> float | None:
+    """Processes that wanted a core in the last minute: above their number, times are not to be trusted."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
 def table(result: Result) -> Table:

@@ -1,6 +1,25 @@
 """Data sets: embedded, from the folder ``$MERCER_DATA``, or downloaded once with a checksum."""
 
+from mercer.datasets.curves import Gait, Weather, load_gait, load_weather
 from mercer.datasets.digits import DigitHalves, Digits, load_digit_halves, load_usps
+from mercer.datasets.faces import FacePairs, Faces, load_faces
+from mercer.datasets.ocr import HandwrittenWords, load_ocr_words
 from mercer.datasets.store import ChecksumError, fetch
 
-__all__ = ["ChecksumError", "DigitHalves", "Digits", "fetch", "load_digit_halves", "load_usps"]
+__all__ = [
+    "ChecksumError",
+    "DigitHalves",
+    "Digits",
+    "FacePairs",
+    "Faces",
+    "Gait",
+    "HandwrittenWords",
+    "Weather",
+    "fetch",
+    "load_digit_halves",
+    "load_faces",
+    "load_gait",
+    "load_ocr_words",
+    "load_usps",
+    "load_weather",
+]

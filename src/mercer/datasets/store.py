@@ -32,6 +32,11 @@ class Source:
 _ESL = "https://hastie.su.domains/ElemStatLearn/datasets"
 
 SOURCES: dict[str, Source] = {
+    "canadian_weather/canadian_weather.npz": Source("3fbe2492240c7de80937da7b0a091d9a8fa6b5a5df470238742f0503590ec1f6"),
+    "cmu_faces/cmu_faces_half.npz": Source("5af50de58002b8f175e7ba01222233ba72c9ec3950fa829dd3b5a51db03ee181"),
+    "cmu_faces/cmu_faces_quarter.npz": Source("00c036cd6684dfc5e871b7f9cbe5dab96f3767b88d32b4cadf67e13d27c8a205"),
+    "functional/gait.npz": Source("e1f4646b74f4f7f4a66abf99dc4092198b788cbd1217d0499df03a50ba20d77d"),
+    "ocr_letters/ocr_letters.npz": Source("3451882cea2edef52131f399554c479872195b8cdd836d246aa4d99268b20398"),
     "usps/usps.npz": Source("f17cf15079b780450143df3698e90b5c27ea85cc6bd68cb78ba3d88079efdd52"),
     "usps/zip.train.gz": Source(
         "66ebf231ab51f2cf6ac1a892d0f98ccffee1079d7a5db638c1f11f366046ca16", f"{_ESL}/zip.train.gz"

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from mercer.arrays import to_numpy
-from mercer.estimators.data import check_inputs, check_lengths
+from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
@@ -87,10 +87,10 @@ class CurveRidge(RegressorMixin, MultiOutputMixin, ValueParameters):
         """Learn from inputs and their curves, (n, p)."""
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel={self.kernel!r:.60}; expected a kernel such as mercer.kernels.Gaussian()")
-        inputs = check_inputs(self, X, self.kernel, reset=True)
+        inputs = check_inputs(self, listed(X), self.kernel, reset=True)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        outputs = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        outputs = check_array(listed(y), dtype=np.float64, ensure_2d=False, input_name="y")
         column = outputs.ndim == 1
         outputs = outputs.reshape(len(outputs), -1)
         check_lengths(inputs, outputs)
@@ -134,7 +134,7 @@ class CurveRidge(RegressorMixin, MultiOutputMixin, ValueParameters):
     def predict(self, X: Any) -> np.ndarray:
         """The curve predicted for each input."""
         check_is_fitted(self, "kernel_")
-        inputs = check_inputs(self, X, self.kernel_, reset=False)
+        inputs = check_inputs(self, listed(X), self.kernel_, reset=False)
         predicted = to_numpy(self.kernel_(inputs, self._inputs)) @ self.dual_coef_ + self.intercept_
         return predicted[:, 0] if self._column else predicted
 

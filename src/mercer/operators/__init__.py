@@ -20,6 +20,7 @@ from mercer.operators.partial_trace import PartialTrace, partial_trace
 from mercer.operators.patchwise import PatchwiseJoint
 from mercer.operators.random_features import RandomFourier
 from mercer.operators.separable import Separable, SumOfSeparable
+from mercer.operators.smoothing import quadrature_weights, smoothing_matrix
 from mercer.operators.transformable import Transformable
 from mercer.operators.valued import OperatorValuedKernel, ValuedJoint
 
@@ -51,4 +52,6 @@ __all__ = [
     "Transformable",
     "ValuedJoint",
     "partial_trace",
+    "quadrature_weights",
+    "smoothing_matrix",
 ]

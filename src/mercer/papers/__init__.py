@@ -18,6 +18,9 @@ EXPERIMENTS: dict[str, str] = {
     "kadri-figure2": "kadri_faces:TrainingSize",
     "report-images": "kadri_images:ReportReconstruction",
     "report-words": "kadri_words:ReportWords",
+    "entangled-weather": "entangled_weather:Weather",
+    "entangled-simulated": "entangled_simulated:Simulated",
+    "gait": "gait:HipToKnee",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
 

@@ -77,7 +77,8 @@ def line_chart(
     marks.append(
         f'<text x="{-(_TOP + _HEIGHT - _BOTTOM) / 2}" y="14" text-anchor="middle" transform="rotate(-90)">{escape(up)}</text>'
     )
-    drawn, legend = [], []
+    drawn: list[str] = []
+    legend: list[str] = []
     for number, (name, line) in enumerate(lines.items()):
         colour, dash = f"l{number % 6}", _DASHES[number % 6]
         style = f' stroke-dasharray="{dash}"' if dash else ""
@@ -85,7 +86,9 @@ def line_chart(
         if line.errors is not None:
             ends = list(zip(line.across, line.up, line.errors, strict=True))
             edge = [(x, y + e) for x, y, e in ends] + [(x, y - e) for x, y, e in reversed(ends)]
-            drawn.insert(0, f'<polygon class="band {colour}" points="{_path([(horizontal(x), vertical(y)) for x, y in edge])}"/>')
+            drawn.insert(
+                0, f'<polygon class="band {colour}" points="{_path([(horizontal(x), vertical(y)) for x, y in edge])}"/>'
+            )
         drawn.append(f'<polyline class="line {colour}"{style} points="{_path(places)}"/>')
         if dots:
             drawn += [f'<circle class="dot {colour}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places]
