@@ -1,0 +1,59 @@
+"""Curves: the weather over a year, the angles of a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.datasets.store import fetch
+
+
+@dataclass(frozen=True)
+class Weather:
+    """35 Canadian stations: `temperature` (°C) and `precipitation` (mm) on each day of the mean year, (35, 365) each.
+
+    `log_precipitation` is its logarithm to base 10, with 0.05 mm for the 27 zeros.
+    """
+
+    temperature: np.ndarray
+    precipitation: np.ndarray
+    log_precipitation: np.ndarray
+    station: np.ndarray
+    region: np.ndarray
+
+
+@dataclass(frozen=True)
+class Gait:
+    """39 boys, one step each: angles (degrees) of `hip` and `knee`, (39, 20), at 20 `times` of the step, from 0 to 1."""
+
+    hip: np.ndarray
+    knee: np.ndarray
+    times: np.ndarray
+
+
+def load_weather() -> Weather:
+    """The Canadian weather of Ramsay and Silverman (R package fda): daily means over 1960–1994.
+
+    Read from ``$MERCER_DATA/canadian_weather``, checked against a pinned SHA-256.
+    """
+    names = ("temp", "precip", "log10precip", "station", "region")
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(names[:3], (35, 365)) | {"station": (35,), "region": (35,)}
+    return Weather(*_read("canadian_weather/canadian_weather.npz", shapes))
+
+
+def load_gait() -> Gait:
+    """The gait data of Olshen et al. (R package fda): angles of hip and knee over a step.
+
+    Read from ``$MERCER_DATA/functional``, checked against a pinned SHA-256.
+    """
+    return Gait(*_read("functional/gait.npz", {"hip": (39, 20), "knee": (39, 20), "t": (20,)}))
+
+
+def _read(name: str, shapes: dict[str, tuple[int, ...]]) -> list[np.ndarray]:
+    with np.load(fetch(name), allow_pickle=False) as arrays:
+        found = {each: arrays[each] for each in shapes if each in arrays}
+    held = {each: array.shape for each, array in found.items()}
+    if held != shapes:
+        raise ValueError(f"{name} holds {held}; expected {shapes}")
+    return list(found.values())

@@ -1,0 +1,136 @@
+"""The poster's methods over all their settings at once, on Gram matrices, and the choice of a setting by inner folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.estimators import OutputKernelLearning
+from mercer.kernels import Precomputed
+from mercer.operators import Nystroem
+from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
+
+ALPHAS = np.logspace(-3, 2, 11)
+"""Ridges, for kernels whose mean diagonal is one."""
+
+Path = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""(Gram matrix of all, outputs of all, positions to learn from, positions to predict) → (settings, predictions, p)."""
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """Where the learning of an entangled kernel is stopped, and what it weighs."""
+
+    rank: int
+    gamma: float
+    steps: int
+
+
+ASCENTS = tuple(Ascent(rank, gamma, steps) for rank in (10, 50) for gamma in (0.1, 0.9) for steps in (5, 10, 20))
+
+
+def independent_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Kernel ridge regression, each output for itself, for every ridge."""
+    mean, targets = _around_mean(outputs[train])
+    return mean + _ridges(gram[np.ix_(train, train)], gram[np.ix_(held, train)], targets, np.ones(targets.shape[1]))
+
+
+def covariance_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """The separable kernel whose matrix is the covariance of the training outputs (of mean eigenvalue one on their span)."""
+    mean, targets = _around_mean(outputs[train])
+    left, lengths, span = np.linalg.svd(targets, full_matrices=False)
+    gains = lengths**2 / max(float(np.mean(lengths**2)), np.finfo(float).tiny)
+    return mean + _ridges(gram[np.ix_(train, train)], gram[np.ix_(held, train)], left * lengths, gains) @ span
+
+
+def output_kernel_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Output kernel learning (Dinuzzo et al.) for every ridge, in units of the squared singular value of the outputs to ⅔."""
+    kernel = Precomputed(gram)
+    # L scales as the outputs to the power ⅔, and the ridge is measured against it
+    unit = float(np.linalg.norm(_around_mean(outputs[train])[1], 2)) ** (2.0 / 3.0)
+    models = (OutputKernelLearning(kernel, alpha=float(alpha * unit), tol=1e-4) for alpha in ALPHAS)
+    return np.stack([model.fit(train, outputs[train]).predict(held) for model in models])
+
+
+def entangled_paths(ascents: Sequence[Ascent], seed: int) -> tuple[Path, Path]:
+    """EKL and ptrEKL for every ascent and ridge. They share the learned kernels: call one after the other on the same data."""
+    kept: dict[bytes, list[tuple[np.ndarray, np.ndarray]]] = {}
+
+    def both(
+        gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        key = train.tobytes() + held.tobytes() + gram.tobytes()
+        if key not in kept:
+            kept[key] = [entangled_pair(gram, outputs, train, held, ascent, seed) for ascent in ascents]
+        return kept[key]
+
+    def path(mode: int) -> Path:
+        return lambda *data: np.concatenate([pair[mode] for pair in both(*data)])
+
+    return path(0), path(1)
+
+
+def entangled_pair(
+    gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray, ascent: Ascent, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Predictions of EKL and of ptrEKL with one learned kernel, (ridges, predictions, p): `EntangledRidge` for all ridges."""
+    mean, targets = _around_mean(outputs[train])
+    features = Nystroem(Precomputed(gram), tol=1e-6).fit(train)
+    rows, new = features(train), features(held)
+    basis = span_of_outputs(targets)
+    objective = EntanglementObjective(rows, targets, ascent.gamma, basis)
+    rank = min(ascent.rank, outputs.shape[1] * rows.shape[1])
+    maps = learn_maps(objective, rank, max_iter=ascent.steps, random_state=seed).maps
+    n, p = targets.shape
+    # a mean diagonal of one, as EntangledRidge has it
+    maps = maps * np.sqrt(n * p / np.sum((maps @ rows.T) ** 2))
+    flat = maps.reshape(-1, maps.shape[2])
+    trace = flat.T @ flat / p
+    scalar = _ridges(rows @ trace @ rows.T, new @ trace @ rows.T, targets, np.ones(p))
+    # the whole kernel: one feature per map, for each sample and each direction of the outputs
+    left, right = (np.einsum("im,sqm->iqs", each, maps) for each in (rows, new))
+    design, wanted = left.reshape(-1, rank), (targets @ basis).ravel()
+    values, vectors = np.linalg.eigh(design.T @ design)
+    weights = vectors @ ((vectors.T @ (design.T @ wanted))[:, None] / (np.maximum(values, 0.0)[:, None] + ALPHAS))
+    whole = np.einsum("iqs,sa->aiq", right, weights) @ basis.T
+    return mean + whole, mean + scalar
+
+
+def chosen(
+    path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, train: np.ndarray, seed: int
+) -> tuple[int, int]:
+    """The Gram matrix and the setting of least squared error over inner folds: leave-one-out below ten samples, else five."""
+    order = np.random.default_rng(seed).permutation(train)
+    folds = np.array_split(order, len(train) if len(train) < 10 else 5)
+    errors = []
+    for gram in grams:
+        parts = [
+            np.sum((path(gram, outputs, np.setdiff1d(train, fold), fold) - outputs[fold]) ** 2, axis=(1, 2))
+            for fold in folds
+        ]
+        errors.append(np.sum(parts, axis=0))
+    best, setting = np.unravel_index(int(np.argmin(errors)), np.shape(errors))
+    return int(best), int(setting)
+
+
+def nested(
+    path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, train: np.ndarray, test: np.ndarray, seed: int
+) -> tuple[np.ndarray, tuple[int, int]]:
+    """Predictions for `test` with what inner folds of `train` chose, and which Gram matrix and setting that was."""
+    best, setting = chosen(path, grams, outputs, train, seed)
+    return path(grams[best], outputs, np.sort(train), test)[setting], (best, setting)
+
+
+def _around_mean(outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    mean = outputs.mean(axis=0)
+    return mean, outputs - mean
+
+
+def _ridges(gram: np.ndarray, cross: np.ndarray, targets: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """Ridge with gains_d · k in direction d, for every ridge: (ridges, predictions, directions)."""
+    values, vectors = np.linalg.eigh(gram)
+    grown = np.maximum(values, 0.0)[:, None] * gains
+    rotated = vectors.T @ targets
+    return np.stack([cross @ vectors @ (gains * rotated / (grown + alpha)) for alpha in ALPHAS])
