@@ -83,8 +83,8 @@ class OpticalWords(Experiment):
         "training word of the same length; an unseen word is a training word read by letter after all its writings "
         "were taken out of the training fold. The setting is the paper's (λ = 0.01), chosen inside the training fold, "
         "ours (chosen inside as well), or a step of the ablation. Which kernels our grid holds was settled with the "
-        "test figures of folds 0 and 3 in view, and its grid of blurs and scales was widened once after a run on all folds, because "
-        "leave-one-out chose its edge; which of them is used in a fold is decided by its training words alone."
+        "test figures of folds 0 and 3 in view, and its grid of blurs and scales was widened once after a run on all "
+        "folds, because leave-one-out chose its edge; which of them is used in a fold is decided by its training words alone."
     )
     digits = 2
     best = "max"

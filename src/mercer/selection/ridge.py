@@ -123,7 +123,11 @@ class KFold(RidgeSelection):
     def path(self, trial: Trial, alphas: np.ndarray) -> np.ndarray:
         """Mean loss over all held-out pairs, for each alpha."""
         n = trial.ridge.spectrum.vectors.shape[0]
-        if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or not 2 <= self.n_splits <= n:
+        if (
+            isinstance(self.n_splits, bool)
+            or not isinstance(self.n_splits, int | np.integer)
+            or not 2 <= self.n_splits <= n
+        ):
             raise ValueError(f"n_splits={self.n_splits!r}; expected between 2 and the number of pairs, {n}")
         splitter = Splitter(self.n_splits, shuffle=self.random_state is not None, random_state=self.random_state)
         splits = list(splitter.split(np.arange(n)))
