@@ -17,7 +17,7 @@ STYLE = """
 @media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e6e9ec; --soft: #9aa4af;
   --line: #343b43; --panel: #1d2125; --accent: #ff8a80; } .pixels img { filter: invert(.92); } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 62rem; background: var(--paper);
+body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 66rem; background: var(--paper);
   color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .75rem; }
 h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
@@ -25,7 +25,7 @@ p { max-width: 44rem; margin: .5rem 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); font-size: .9rem; padding-bottom: .35rem; }
-th, td { padding: .35rem .9rem .35rem 0; text-align: right; white-space: nowrap;
+th, td { padding: .35rem .65rem .35rem 0; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; white-space: normal; }
 thead th { color: var(--soft); font-weight: 600; font-size: .9rem; vertical-align: bottom;

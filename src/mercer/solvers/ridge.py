@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mercer import memory
 from mercer.arrays import Array, eye, like, namespace
 from mercer.objects import take
 from mercer.operators.base import OperatorSpectrum
@@ -122,6 +123,8 @@ class Ridge:
     def _smoother(self, alpha: float) -> tuple[Array, Array]:
         """S = I − H (identity operator) and its diagonal."""
         vectors, residual = self.spectrum.vectors, self._residual(alpha)
+        n = vectors.shape[0]
+        memory.require(n, n, 2, "the weights of every pair left out", "give outputs coordinates: embedding=Pivoted(rank)")
         if self.spectrum.complete:
             smoother = (vectors * residual[:, 0]) @ vectors.T
         else:
