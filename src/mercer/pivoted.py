@@ -71,7 +71,8 @@ def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = Non
         if left[pivot] <= size * np.finfo(float).eps * largest:
             break
         here = np.asarray([pivot])
-        column = gram[:, pivot] if gram is not None else kernel(objects, take(objects, here))[:, 0]
+        # the objects were checked once; checking all of them again for every column would cost as much as the column
+        column = gram[:, pivot] if gram is not None else kernel._matrix(objects, take(objects, here))[:, 0]
         xp = array_namespace(column)
         if factor is None:
             factor = zeros((size, min(limit, 64)), column)

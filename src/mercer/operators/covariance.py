@@ -74,13 +74,11 @@ class ConditionalCovariance(Operator):
         rows = _around_mean(outputs.coordinates[:n, :], self.centered)
         inside = vectors.T @ rows
         ridge = n * self.eps
-        shrunk = xp.sqrt(ridge / (outputs.input_values + ridge))[:, None] * inside
-        matrix = shrunk.T @ shrunk / n
-        if vectors.shape[1] < n:
-            # what the eigenvectors do not span is not explained by the inputs at all
-            outside = rows - vectors @ inside
-            matrix = matrix + outside.T @ outside / n
-        return matrix
+        # what the eigenvectors do not span is not explained by the inputs at all
+        outside = rows - vectors @ inside if vectors.shape[1] < n else None
+        inside *= xp.sqrt(ridge / (outputs.input_values + ridge))[:, None]
+        matrix = inside.T @ inside / n
+        return matrix if outside is None else matrix + outside.T @ outside / n
 
 
 def _around_mean(rows: Array, centered: bool) -> Array:

@@ -57,7 +57,7 @@ class Exact(SpectralSolver):
     def factorize(self, kernel: Kernel, inputs: Objects) -> Spectrum:
         """Make the Gram matrix and decompose it."""
         self.check_parameters()
-        gram = own(gram_matrix(kernel, inputs, "input", _EXACT_MATRICES), kernel)
+        gram = own(gram_matrix(kernel, inputs, "input", _EXACT_MATRICES, decomposed=True), kernel)
         values, vectors = eigh(on_device(gram, self.device))
         values = clip_spectrum(values, f"the input Gram matrix of {kernel!r}")
         return Spectrum(vectors, values, vectors)

@@ -15,18 +15,20 @@ from mercer.objects import Objects, count
 WAY_OUT = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory grows with n·rank and not with n²"
 
 
-def gram_matrix(kernel: Kernel, objects: Objects, side: str, matrices: float) -> Array:
+def gram_matrix(kernel: Kernel, objects: Objects, side: str, matrices: float, *, decomposed: bool = False) -> Array:
     """The Gram matrix of `objects`, once `matrices` of its size are known to fit and it is known to be one.
 
     Kernels that are positive semi-definite by construction are checked for NaN only; others also for symmetry and for
-    a clearly negative eigenvalue (by a few Lanczos steps, which is where a bad one shows first).
+    a clearly negative eigenvalue (by a few Lanczos steps, which is where a bad one shows first), unless the matrix is to be
+    `decomposed` anyway, which shows all of them.
     """
     memory.require(count(objects), count(objects), matrices, f"the exact fit ({side} kernel)", WAY_OUT)
     gram = kernel(objects)
     check_finite(gram, kernel, side)
     if not kernel.is_psd:
         check_symmetric(gram, kernel, side)
-        check_positive(gram, kernel, side)
+        if not decomposed:
+            check_positive(gram, kernel, side)
     return gram
 
 

@@ -134,7 +134,9 @@ class Ridge:
     def _diagonal(self, residual: Array) -> Array:
         """1 − Hⱼⱼ for each training pair and output direction."""
         xp = namespace(residual)
-        squares = self.spectrum.vectors**2
+        if not hasattr(self, "_squares"):
+            self._squares = self.spectrum.vectors**2
+        squares = self._squares
         inside = squares @ residual
         return inside if self.spectrum.complete else inside + (1.0 - xp.sum(squares, axis=1))[:, None]
 
