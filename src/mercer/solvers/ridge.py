@@ -124,7 +124,9 @@ class Ridge:
         """S = I − H (identity operator) and its diagonal."""
         vectors, residual = self.spectrum.vectors, self._residual(alpha)
         n = vectors.shape[0]
-        memory.require(n, n, 2, "the weights of every pair left out", "give outputs coordinates: embedding=Pivoted(rank)")
+        memory.require(
+            n, n, 2, "the weights of every pair left out", "give outputs coordinates: embedding=Pivoted(rank)"
+        )
         if self.spectrum.complete:
             smoother = (vectors * residual[:, 0]) @ vectors.T
         else:
