@@ -49,7 +49,7 @@ def test_both_sides_of_a_comparison_compute_the_same(quick):
 
 
 def test_json_says_what_it_was_measured_with(quick):
-    assert quick.experiment == "bench core"
+    assert quick.experiment == "bench-core"
     assert quick.seconds > 0
     assert quick.environment["numpy"] == np.__version__
     assert quick.parameters["pairs"] == QUICK.pairs

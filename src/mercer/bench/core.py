@@ -51,7 +51,7 @@ def measure(sizes: Sizes) -> Result:
             load[f"after {name}"] = _load()
     parameters = {**asdict(sizes), "threads": cores, "libraries": libraries, "load": load}
     seconds = time.perf_counter() - begin
-    return Result("bench core", rows, parameters, [problems.SEED], seconds=seconds)
+    return Result("bench-core", rows, parameters, [problems.SEED], seconds=seconds)
 
 
 def _load() -> float | None:

@@ -108,7 +108,7 @@ def measure_all(quick: bool = False) -> Result:
             rows.append(row(name, "seconds", [seconds], SECONDS, **sizes))
             rows.append(row(name, "peak memory of the process, GiB", [peak / 2**30], GIBIBYTES, **sizes))
     parameters = {"features": FEATURES, "rank": RANK, "quick": quick, "threads": _cores()}
-    return Result("bench operators", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin)
+    return Result("bench-operators", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin)
 
 
 def table(result: Result) -> Table:
