@@ -30,21 +30,17 @@ class Source:
 
 
 _ESL = "https://hastie.su.domains/ElemStatLearn/datasets"
+_DOWNLOADS = {f"usps/{name}": f"{_ESL}/{name}" for name in ("zip.train.gz", "zip.test.gz")}
 
-SOURCES: dict[str, Source] = {
-    "canadian_weather/canadian_weather.npz": Source("3fbe2492240c7de80937da7b0a091d9a8fa6b5a5df470238742f0503590ec1f6"),
-    "cmu_faces/cmu_faces_half.npz": Source("5af50de58002b8f175e7ba01222233ba72c9ec3950fa829dd3b5a51db03ee181"),
-    "cmu_faces/cmu_faces_quarter.npz": Source("00c036cd6684dfc5e871b7f9cbe5dab96f3767b88d32b4cadf67e13d27c8a205"),
-    "functional/gait.npz": Source("e1f4646b74f4f7f4a66abf99dc4092198b788cbd1217d0499df03a50ba20d77d"),
-    "ocr_letters/ocr_letters.npz": Source("3451882cea2edef52131f399554c479872195b8cdd836d246aa4d99268b20398"),
-    "usps/usps.npz": Source("f17cf15079b780450143df3698e90b5c27ea85cc6bd68cb78ba3d88079efdd52"),
-    "usps/zip.train.gz": Source(
-        "66ebf231ab51f2cf6ac1a892d0f98ccffee1079d7a5db638c1f11f366046ca16", f"{_ESL}/zip.train.gz"
-    ),
-    "usps/zip.test.gz": Source(
-        "8dacc3c6e136af6c3488de9e5113a7daf140c8c2f1f0b61c54ee02f03f1a962f", f"{_ESL}/zip.test.gz"
-    ),
-}
+
+def _sources() -> dict[str, Source]:
+    """The files of ``SHA256SUMS``, a list that ``sha256sum --check`` reads too."""
+    lines = Path(__file__).with_name("SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(maxsplit=1) for line in lines)
+    return {name: Source(digest, _DOWNLOADS.get(name)) for digest, name in pairs}
+
+
+SOURCES: dict[str, Source] = _sources()
 """Every file the loaders know, by its path under ``$MERCER_DATA``."""
 
 
