@@ -1,0 +1,1 @@
+"""Experiments beyond the papers: public tasks with figures to beat."""
