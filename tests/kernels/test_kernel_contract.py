@@ -21,6 +21,7 @@ from mercer.kernels import (
     Polynomial,
     Positions,
     Precomputed,
+    Spectrum,
     Subsequence,
 )
 from mercer.testing import check_kernel
@@ -66,6 +67,9 @@ OBJECT_KERNELS = [
     (Subsequence(length=2), TOKENS),
     (Subsequence().normalized() + 0.1 * Positions(), STRINGS),
     (GaussianOf(Subsequence(length=2).normalized(), scale="median"), STRINGS),
+    (Spectrum(), STRINGS),
+    (Spectrum(length=(1, 2)), TOKENS),
+    (0.5 * Spectrum(length=2).normalized() + Spectrum(length=(1, 3)), STRINGS),
     (Positions(), STRINGS),
     (Positions(), TOKENS),
     (Positions().centered(), STRINGS),

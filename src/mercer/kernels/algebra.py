@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mercer.arrays import Array, NumericalWarning, like, namespace, to_numpy
 from mercer.kernels._grams import fresh, row_blocks, squared_norms
@@ -236,6 +237,10 @@ class SideBySide(FeatureMap):
         left = self.left(X)
         return namespace(left).concat([left, like(self.right(X), left)], axis=1)
 
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The sparse rows of both, side by side."""
+        return sparse.hstack([self.left.sparse_rows(X), self.right.sparse_rows(X)], format="csr")
+
 
 @dataclass
 class Stretched(FeatureMap):
@@ -252,6 +257,10 @@ class Stretched(FeatureMap):
     def __call__(self, X: Objects) -> Array:
         """The stretched rows."""
         return self.factor * self.inner(X)
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The stretched rows, sparse."""
+        return self.factor * self.inner.sparse_rows(X)
 
 
 @dataclass
@@ -272,6 +281,11 @@ class UnitLength(FeatureMap):
     def __call__(self, X: Objects) -> Array:
         """The rows at unit length."""
         return self.inner(X) * _inverse_lengths(self.kernel.diag(X), self.kernel)[:, None]
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The rows at unit length, sparse."""
+        lengths = to_numpy(_inverse_lengths(self.kernel.diag(X), self.kernel))
+        return sparse.csr_array(sparse.diags_array(lengths) @ self.inner.sparse_rows(X))
 
 
 def _operand(kernel: Kernel, *weaker: type[Kernel]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from mercer.arrays import Array
+import numpy as np
+from scipy import sparse
+
+from mercer.arrays import Array, to_numpy
 from mercer.objects import Objects
 
 
@@ -18,3 +21,19 @@ class FeatureMap:
     def __call__(self, X: Objects) -> Array:
         """The rows φ(x), one per object."""
         raise TypeError(f"{type(self).__name__} must define __call__(X)")
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The same rows with only what is not zero kept, for those who need no dense array."""
+        return sparse.csr_array(to_numpy(self(X)))
+
+
+class SparseFeatureMap(FeatureMap):
+    """A map whose rows are mostly zero: it defines `sparse_rows`, and the dense rows follow."""
+
+    def __call__(self, X: Objects) -> np.ndarray:
+        """The rows φ(x), zeros filled in."""
+        return self.sparse_rows(X).toarray()
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The rows φ(x), one per object, with only what is not zero kept."""
+        raise TypeError(f"{type(self).__name__} must define sparse_rows(X)")

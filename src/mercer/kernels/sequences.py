@@ -14,7 +14,7 @@ from mercer.kernels._incidence import incidence, shared
 from mercer.kernels._subsequence import subsequence_diagonal, subsequence_gram
 from mercer.kernels._symbols import as_sequences, symbol_codes
 from mercer.kernels.base import Kernel
-from mercer.kernels.features import FeatureMap
+from mercer.kernels.features import SparseFeatureMap
 from mercer.objects import Objects
 from mercer.sequences import Codes
 
@@ -139,7 +139,7 @@ class Positions(Kernel):
 
 
 @dataclass
-class PositionIndicators(FeatureMap):
+class PositionIndicators(SparseFeatureMap):
     """One-hot blocks: column ``position * len(symbols) + index`` is 1 where the sequence has that symbol there.
 
     Symbols and positions that training did not have are left out.
@@ -153,13 +153,13 @@ class PositionIndicators(FeatureMap):
         """Positions times symbols."""
         return self.positions * len(self.symbols)
 
-    def __call__(self, X: Objects) -> np.ndarray:
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
         """The one-hot rows."""
         index = {symbol: j for j, symbol in enumerate(self.symbols)}
         X = as_sequences(X)
         codes = np.asarray([index.get(symbol, -1) for sequence in X for symbol in sequence], dtype=np.intp)
         starts = np.concatenate([[0], np.cumsum([len(sequence) for sequence in X])])
-        return _one_hot(Codes(codes, starts), codes, len(self.symbols), self.positions).toarray()
+        return _one_hot(Codes(codes, starts), codes, len(self.symbols), self.positions)
 
 
 def _one_hot(codes: Codes, index: np.ndarray, symbols: int, positions: int) -> sparse.csr_array:
