@@ -65,9 +65,9 @@ class LabelSets(Kernel):
 
     def _matrix(self, X: Objects, Z: Objects | None) -> Array:
         if _is_matrix(X):
-            _require_alike(X, Z)
+            require_alike(X, Z)
             return inner_products(float64(X), None if Z is None else float64(Z))
-        _require_alike(X, Z)
+        require_alike(X, Z)
         columns: dict[Hashable, int] = {}
         rows = _indicators(X, columns, grow=True)
         others = rows if Z is None else _indicators(Z, columns, grow=True)
@@ -179,9 +179,10 @@ def _described(X: Objects) -> str:
     return f"an indicator matrix of {X.shape[1]} columns" if _is_matrix(X) else "a collection of sets"
 
 
-def _require_alike(X: Objects, Z: Objects | None) -> None:
+def require_alike(X: Objects, Z: Objects | None, name: str = "X", other: str = "Z") -> None:
+    """Raise unless both are sets, or both indicator matrices with the same columns."""
     if Z is not None and (_is_matrix(X) != _is_matrix(Z) or (_is_matrix(X) and X.shape[1] != Z.shape[1])):
         raise ValueError(
-            f"X is {_described(X)} and Z is {_described(Z)}; expected two collections of sets, or "
+            f"{name} is {_described(X)} and {other} is {_described(Z)}; expected two collections of sets, or "
             "two indicator matrices with the same columns"
         )
