@@ -19,10 +19,12 @@ words = st.lists(st.text("ab🙂", max_size=6), min_size=1, max_size=5)
 
 
 def enumerated(s, length, decay):
-    """φ(s): for every subsequence of that length, the sum of decay^span over its occurrences."""
+    """φ(s): for every subsequence of such a length, the sum of decay^span over its occurrences."""
     features = Counter()
-    for positions in itertools.combinations(range(len(s)), length):
-        features[tuple(s[i] for i in positions)] += decay ** (positions[-1] - positions[0] + 1)
+    shortest, longest = length if isinstance(length, tuple) else (length, length)
+    for size in range(shortest, longest + 1):
+        for positions in itertools.combinations(range(len(s)), size):
+            features[tuple(s[i] for i in positions)] += decay ** (positions[-1] - positions[0] + 1)
     return features
 
 
@@ -31,13 +33,14 @@ def by_enumeration(X, Z, length, decay):
     return np.array([[sum(a[u] * b[u] for u in a) for b in right] for a in left])
 
 
-@given(words, words, st.integers(1, 4), st.sampled_from([0.01, 0.5, 1.0]))
+@given(words, words, st.sampled_from([1, 2, 3, 4, (1, 2), (2, 4), (3, 3)]), st.sampled_from([0.01, 0.5, 1.0]))
 @settings(max_examples=40, deadline=None)
 def test_subsequences_against_enumeration(X, Z, length, decay):
     kernel = Subsequence(length, decay)
     np.testing.assert_allclose(kernel(X, Z), by_enumeration(X, Z, length, decay), rtol=1e-12)
     np.testing.assert_allclose(kernel(X), by_enumeration(X, X, length, decay), rtol=1e-12)
     np.testing.assert_allclose(kernel.diag(X), np.diag(by_enumeration(X, X, length, decay)), rtol=1e-12)
+    np.testing.assert_allclose(kernel.pointwise(X[0], Z[0]), kernel(X, Z)[0, 0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1, LANES - 1, LANES, LANES + 1, 3 * LANES + 5])
@@ -66,6 +69,7 @@ def test_against_strkernels(decay):
     theirs = SubsequenceStringKernel(normalizer=None, maxlen=4, ssk_lambda=decay)(X, X)
     ours = sum(Subsequence(length, decay) for length in (1, 2, 3, 4))
     np.testing.assert_allclose(ours(X), theirs, rtol=1e-10)
+    np.testing.assert_allclose(Subsequence((1, 4), decay)(X), theirs, rtol=1e-10)
 
 
 def test_symbols_of_any_kind():
@@ -118,6 +122,7 @@ def test_strings_too_short_have_no_norm_and_are_not_seen():
     np.testing.assert_array_equal(kernel(X)[1:], 0.0)
     cosine = kernel.normalized()
     assert cosine.sees(X).tolist() == [True, False, False]
+    assert Subsequence((2, 3)).sees(X).tolist() == [True, True, False]
     np.testing.assert_array_equal(cosine(X), [[1, 0, 0], [0, 0, 0], [0, 0, 0]])
     np.testing.assert_array_equal(cosine.diag(X), [1, 0, 0])
 
@@ -134,6 +139,7 @@ def test_values_too_small_to_square_are_normalized_all_the_same():
     [
         (Subsequence(length=0), "length=0 in Subsequence; expected a whole number"),
         (Subsequence(length=2.0), "length=2.0"),
+        (Subsequence(length=(3, 2)), r"length=\(3, 2\).*shortest, longest"),
         (Subsequence(decay=0), "decay=0 in Subsequence; expected a number above 0, at most 1"),
         (Subsequence(decay=1.5), "decay=1.5"),
         (Subsequence(decay=np.nan), "decay=nan"),

@@ -12,6 +12,7 @@ from mercer.kernels.functions import FromFunction
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted
 from mercer.kernels.labels import LabelSets
 from mercer.kernels.ngrams import NGramCounts, Spectrum
+from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import Precomputed
@@ -36,11 +37,13 @@ __all__ = [
     "Kemeny",
     "Kernel",
     "LabelSets",
-    "NGramCounts",
+    "LabelsBySize",
     "Laplacian",
     "Lehmer",
     "Linear",
+    "NGramCounts",
     "Normalized",
+    "Overlap",
     "PartByPart",
     "Patches",
     "Polynomial",

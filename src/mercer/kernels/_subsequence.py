@@ -7,13 +7,12 @@ not wait for each other, so the compiler turns that loop into vector instruction
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
+from mercer.kernels._threads import in_threads
 from mercer.sequences import Codes
 
 LANES = 32
@@ -49,49 +48,44 @@ class Workspace(NamedTuple):
         )
 
 
-def subsequence_gram(X: Codes, Z: Codes | None, length: int, decay: float) -> np.ndarray:
+def subsequence_gram(X: Codes, Z: Codes | None, lengths: range, decay: float) -> np.ndarray:
     """The kernel of all strings of `X` with all of `Z`; without `Z`, of `X` with itself."""
     columns = X if Z is None else Z
     row_order, column_order = _longest_first(X), _longest_first(columns)
     blocks = _packed(columns, column_order, _END_RIGHT)
     symbols = X.symbols.astype(np.int32)  # one type for all, so that the loop is compiled once
-    longest = int(X.lengths.max())
+    longest, shares = int(X.lengths.max()), _shares(lengths, decay)
     gram = np.zeros((len(row_order), len(column_order)))
 
     def fill(rows: np.ndarray) -> None:
-        space = Workspace.sized(length, longest, blocks.shape[1])
-        _fill(symbols, X.starts, row_order, rows, blocks, column_order, Z is None, decay, space, gram)
+        space = Workspace.sized(lengths[-1], longest, blocks.shape[1])
+        _fill(symbols, X.starts, row_order, rows, blocks, column_order, Z is None, decay, shares, space, gram)
 
-    cells = float(length) * X.lengths.sum() * columns.lengths.sum() / (2 if Z is None else 1)
-    _in_threads(fill, len(row_order), 1 if cells < _SMALL else numba.get_num_threads())
-    gram *= decay ** (2 * length)
+    cells = float(lengths[-1]) * X.lengths.sum() * columns.lengths.sum() / (2 if Z is None else 1)
+    in_threads(fill, len(row_order), cells > _SMALL)
+    gram *= decay ** (2 * lengths[-1])
     return gram
 
 
-def subsequence_diagonal(X: Codes, length: int, decay: float) -> np.ndarray:
+def subsequence_diagonal(X: Codes, lengths: range, decay: float) -> np.ndarray:
     """The kernel of each string with itself."""
     order = _longest_first(X)
     left, right = _packed(X, order, _END_LEFT), _packed(X, order, _END_RIGHT)
     totals = np.empty((len(left), LANES))
-    _pair_up(left, right, decay, Workspace.sized(length, 0, right.shape[1]), totals)
+    space = Workspace.sized(lengths[-1], 0, right.shape[1])
+    _pair_up(left, right, decay, _shares(lengths, decay), space, totals)
     diagonal = np.empty(len(order))
     diagonal[order] = totals.ravel()[: len(order)]
-    diagonal *= decay ** (2 * length)
+    diagonal *= decay ** (2 * lengths[-1])
     return diagonal
 
 
-def _in_threads(fill: Callable[[np.ndarray], None], rows: int, workers: int) -> None:
-    """Call `fill` on groups of rows that together are all rows."""
-    if workers == 1:
-        fill(np.arange(rows))
-        return
-    # Neighbours stay together, since their results are neighbours in memory; there are many groups, the large ones of a
-    # symmetric matrix first, so that no worker is left waiting for another at the end. Plain threads on compiled code that
-    # lets go of the interpreter lock survive a fork and may be started from several threads, which a parallel region of
-    # the compiler's own does not.
-    groups = np.array_split(np.arange(rows), min(16 * workers, rows))[::-1]
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(fill, groups))
+def _shares(lengths: range, decay: float) -> np.ndarray:
+    """What a common subsequence of each length adds, from length 1 to the longest, where one of the longest adds 1."""
+    shares = np.zeros(lengths[-1])
+    for length in lengths:
+        shares[length - 1] = decay ** (-2 * (lengths[-1] - length))
+    return shares
 
 
 def _longest_first(codes: Codes) -> np.ndarray:
@@ -115,11 +109,12 @@ def _score(
     right: np.ndarray,
     right_length: int,
     decay: float,
+    shares: np.ndarray,
     prefix: np.ndarray,
     running: np.ndarray,
     total: np.ndarray,
 ) -> None:
-    """Sum over common subsequences, short of the factor decay^(2 length), for each lane.
+    """Sum over common subsequences, short of the factor decay^(2 length) of the longest, for each lane.
 
     Levels are updated from the highest down, so that each sees the one below as it was before the
     current symbol of the left string, and one copy of each is enough.
@@ -132,9 +127,16 @@ def _score(
             for w in range(LANES):
                 prefix[level, k, w] = 1.0 if level == 0 else 0.0
     for j in range(left_length):
-        for k in range(right_length):
+        for level in range(length):
+            if shares[level] == 0.0:
+                continue
             for w in range(LANES):
-                total[w] += prefix[length - 1, k, w] if left[j, w] == right[k, w] else 0.0
+                running[w] = 0.0
+            for k in range(right_length):
+                for w in range(LANES):
+                    running[w] += prefix[level, k, w] if left[j, w] == right[k, w] else 0.0
+            for w in range(LANES):
+                total[w] += shares[level] * running[w]
         for level in range(length - 1, 0, -1):
             for w in range(LANES):
                 running[w] = 0.0
@@ -164,18 +166,19 @@ def _fill(
     column_order: np.ndarray,
     symmetric: bool,
     decay: float,
+    shares: np.ndarray,
     space: Workspace,
     gram: np.ndarray,
 ) -> None:
     """The kernel of some rows, given by their places in `row_order`, with all columns."""
-    length = space.prefix.shape[0]
+    shortest = np.flatnonzero(shares)[0] + 1
     for b in range(blocks.shape[0]):
         first, longest = b * LANES, _used(blocks[b])
         for place in rows:
             row = row_order[place]
             size = starts[row + 1] - starts[row]
             # what is above the diagonal is copied from below it
-            if size < length or longest < length or (symmetric and place < first):
+            if size < shortest or longest < shortest or (symmetric and place < first):
                 continue
             for j in range(size):
                 for w in range(LANES):
@@ -186,6 +189,7 @@ def _fill(
                 blocks[b],
                 longest,
                 decay,
+                shares,
                 space.prefix,
                 space.running,
                 space.total,
@@ -200,10 +204,12 @@ def _fill(
 
 
 @numba.njit(cache=True, nogil=True)
-def _pair_up(left: np.ndarray, right: np.ndarray, decay: float, space: Workspace, totals: np.ndarray) -> None:
+def _pair_up(
+    left: np.ndarray, right: np.ndarray, decay: float, shares: np.ndarray, space: Workspace, totals: np.ndarray
+) -> None:
     """The kernel of the w-th left string of each block with the w-th right one."""
     for b in range(left.shape[0]):
         size = _used(left[b])
-        _score(left[b], size, right[b], size, decay, space.prefix, space.running, space.total)
+        _score(left[b], size, right[b], size, decay, shares, space.prefix, space.running, space.total)
         for w in range(LANES):
             totals[b, w] = space.total[w]

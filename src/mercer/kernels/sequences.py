@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer.kernels._incidence import incidence, shared
+from mercer.kernels._lengths import Length, length_range, require_length
 from mercer.kernels._subsequence import subsequence_diagonal, subsequence_gram
 from mercer.kernels._symbols import as_sequences, symbol_codes
 from mercer.kernels.base import Kernel
@@ -21,20 +22,21 @@ from mercer.sequences import Codes
 
 @dataclass(eq=False, repr=False)
 class Subsequence(Kernel):
-    r"""Common subsequences of one length, gaps allowed but discounted (Lodhi et al. 2002; Weston et al., eq. 4).
+    r"""Common subsequences, gaps allowed but discounted (Lodhi et al. 2002; Weston et al., eq. 4).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^r} \sum_{i:\, u = s[i]} \sum_{j:\, u = t[j]} \lambda^{l(i) + l(j)}
 
     where i and j are increasing positions and :math:`l(i) = i_r - i_1 + 1` is the stretch they
     span, gaps included.
 
-    A sequence shorter than `length` has no such subsequence: its image is zero, its similarity with
+    A sequence shorter than every length that counts has no such subsequence: its image is zero, its similarity with
     everything is zero, and `sees` is False for it.
 
     Parameters
     ----------
-    length : int
-        r, the number of symbols of a subsequence. Only this length counts; add kernels for several.
+    length : int or (int, int)
+        r, the number of symbols of a subsequence; or the shortest and the longest, for the sum over all lengths between
+        in one pass.
     decay : float
         λ in (0, 1], the weight of one position spanned. 1 ignores gaps.
 
@@ -48,16 +50,15 @@ class Subsequence(Kernel):
 
     is_psd = True
 
-    length: int = 3
+    length: Length = 3
     decay: float = 0.5
 
     def check_parameters(self) -> None:
-        """A whole length and a decay in (0, 1]."""
-        if isinstance(self.length, bool) or not isinstance(self.length, Integral) or self.length < 1:
-            raise ValueError(f"length={self.length!r} in Subsequence; expected a whole number, 1 or more")
+        """A whole length, or two in order, and a decay in (0, 1]."""
+        require_length(self.length, self)
         if isinstance(self.decay, bool) or not isinstance(self.decay, Real) or not 0 < self.decay <= 1:
             raise ValueError(f"decay={self.decay!r} in Subsequence; expected a number above 0, at most 1")
-        if float(self.decay) ** (2 * self.length) < 1e-200:
+        if float(self.decay) ** (2 * length_range(self.length)[-1]) < 1e-200:
             raise ValueError(
                 f"decay={self.decay!r} to the power of twice length={self.length!r} is too small for a double; expected a decay "
                 "closer to 1"
@@ -72,7 +73,11 @@ class Subsequence(Kernel):
         decay = float(self.decay)
         prefix = np.ones((len(x) + 1, len(z) + 1))
         match = np.asarray([[a == b for b in z] for a in x], dtype=float).reshape(len(x), len(z))
-        for _ in range(self.length - 1):
+        lengths = length_range(self.length)
+        value = 0.0
+        for length in range(1, lengths[-1] + 1):
+            if length in lengths:
+                value += float(decay**2 * np.sum(match * prefix[:-1, :-1]))
             longer = np.zeros_like(prefix)
             for i in range(len(x)):
                 running = 0.0
@@ -80,19 +85,20 @@ class Subsequence(Kernel):
                     running = decay * running + decay**2 * match[i, j] * prefix[i, j]
                     longer[i + 1, j + 1] = decay * longer[i, j + 1] + running
             prefix = longer
-        return float(decay**2 * np.sum(match * prefix[:-1, :-1]))
+        return value
 
     def sees(self, X: Objects) -> np.ndarray:
-        """False for sequences shorter than `length`, which have no subsequence to be known by."""
-        return np.asarray([len(sequence) >= self.length for sequence in self.check(X)])
+        """False for sequences shorter than every length, which have no subsequence to be known by."""
+        self.check_parameters()
+        return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
 
     def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
         codes = symbol_codes(X, Z)
         other = codes[1] if Z is not None else None
-        return subsequence_gram(codes[0], other, int(self.length), float(self.decay))
+        return subsequence_gram(codes[0], other, length_range(self.length), float(self.decay))
 
     def _diag(self, X: np.ndarray) -> np.ndarray:
-        return subsequence_diagonal(symbol_codes(X, None)[0], int(self.length), float(self.decay))
+        return subsequence_diagonal(symbol_codes(X, None)[0], length_range(self.length), float(self.decay))
 
 
 @dataclass(eq=False, repr=False)
