@@ -9,15 +9,20 @@ import torch
 
 from mercer.arrays import NumericalWarning, namespace, to_numpy
 from mercer.kernels import (
+    Borda,
     Classes,
     FromDistances,
     FromFunction,
     Gaussian,
     GaussianOf,
+    Kemeny,
     Kernel,
+    LabelsBySize,
     LabelSets,
     Laplacian,
+    Lehmer,
     Linear,
+    Overlap,
     Polynomial,
     Positions,
     Precomputed,
@@ -31,6 +36,7 @@ STRINGS = ["abcab", "bca", "ab", "", "🙂bc🙂a", "abcab", "cccc"]
 TOKENS = [("the", "cat", "sat"), ["the", "cat"], (), ("sat", "the", "cat", 3, 3.5)]
 SETS = [{"a", "b"}, frozenset({"b"}), ["c", "a", "a"], (), {3}]
 INDICATORS = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
+RANKINGS = np.array([[1, 2, 3, 4], [4, 1, 3, 2], [2, 1, 3, 4], [1, 2, 3, 4]])
 FACTOR = np.random.default_rng(1).standard_normal((6, 4))
 GRAM = FACTOR @ FACTOR.T
 DISTANCES = np.sqrt(((FACTOR[:, None] - FACTOR[None]) ** 2).sum(-1))
@@ -62,6 +68,20 @@ OBJECT_KERNELS = [
     (LabelSets(), SETS),
     (LabelSets(), INDICATORS),
     (LabelSets().normalized(), SETS),
+    (LabelSets(labels=3), INDICATORS),
+    (LabelSets(labels=("a", "b", "c", 3)), SETS),
+    (Overlap(), SETS),
+    (Overlap(), INDICATORS),
+    (Overlap(penalty=1.0), SETS),
+    (Overlap(penalty=0.7).centered(), INDICATORS),
+    (GaussianOf(LabelSets(), scale=1.5), SETS),
+    (LabelsBySize(), SETS),
+    (LabelsBySize(), INDICATORS),
+    (Kemeny(), RANKINGS),
+    (RankHamming(), RANKINGS),
+    (Borda(), RANKINGS),
+    (Lehmer(), RANKINGS),
+    (Kemeny(partial=True).normalized(), [[0, 0, 1], [2, 1, 1], [0, 1, 2]]),
     (Subsequence(), STRINGS),
     (Subsequence(length=1, decay=1.0), STRINGS),
     (Subsequence(length=2), TOKENS),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import numbers
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from mercer.kernels._incidence import incidence, shared
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.vectors import inner_products
-from mercer.objects import Objects, as_objects, hash_key, reject_non_collection
+from mercer.objects import Objects, as_objects, as_vectors, hash_key, reject_non_collection
 
 
 @dataclass(eq=False, repr=False)
@@ -25,8 +26,15 @@ class LabelSets(Kernel):
     loss.
 
     Objects are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice
-    counts once), or the rows of a 0/1 indicator array or frame (a list of lists is read as sets).
-    The empty set is an object like any other: its image is the origin.
+    counts once), or the rows of a 0/1 indicator array, frame or list of arrays (a list of lists is
+    read as sets; to estimators y may be a sparse matrix too). The empty set is an object like any
+    other: its image is the origin.
+
+    Parameters
+    ----------
+    labels : int or sequence, optional
+        The labels there are, or how many, for labels 0 to labels − 1. Any other is then an error,
+        and an indicator matrix has as many columns. By default any label may occur.
 
     Examples
     --------
@@ -38,6 +46,8 @@ class LabelSets(Kernel):
     array([[2., 1.],
            [1., 2.]])
     """
+
+    labels: int | Sequence[Hashable] | None = None
 
     is_psd = True
 
@@ -54,13 +64,21 @@ class LabelSets(Kernel):
     def check(self, X: Objects, name: str = "X") -> Objects:
         """`X` as a 0/1 matrix, or as an array of sets."""
         reject_non_collection(X, name)
-        matrix = _as_matrix(X)
+        known = None if self.labels is None else _known_labels(self.labels)
+        matrix = _as_matrix(X, name)
         if matrix is not None:
             _require_indicator(matrix, name)
+            if known is not None and matrix.shape[1] != len(known):
+                raise ValueError(
+                    f"{name} has {matrix.shape[1]} columns; expected one for each of the {len(known)} labels"
+                )
             return matrix
         sets = as_objects(X, name)
         for i, labels in enumerate(sets):
             _require_set(labels, f"{name}[{i}]")
+            if known is not None:
+                _require_known(labels, known, f"{name}[{i}]")
+        _reject_indicator_lists(sets, name)
         return sets
 
     def _matrix(self, X: Objects, Z: Objects | None) -> Array:
@@ -138,13 +156,48 @@ def _is_matrix(X: Objects) -> bool:
     return is_array(X) and X.ndim == 2
 
 
-def _as_matrix(X: Objects) -> Array | None:
-    """`X` as a 2-D array of numbers where it is an array or a frame; else None."""
-    if is_array(X):
-        return None if X.ndim != 2 or (is_numpy_array(X) and X.dtype == object) else X
-    if hasattr(X, "ndim"):  # a pandas frame, or a column of sets
-        return np.asarray(X) if X.ndim == 2 and X.shape[1] > 1 else None
-    return None
+def _as_matrix(X: Objects, name: str) -> Array | None:
+    """`X` as a 2-D array of numbers where it is an array, a frame or a list of arrays; else None."""
+    if is_array(X) and not (is_numpy_array(X) and X.dtype == object):
+        return None if X.ndim != 2 else X
+    if hasattr(X, "ndim") and X.ndim == 2:  # a pandas frame, or a column of sets
+        return np.asarray(X) if X.shape[1] > 1 and not is_array(X) else None
+    rows = list(X)
+    return as_vectors(rows, name) if rows and all(is_array(row) and row.ndim == 1 for row in rows) else None
+
+
+def _known_labels(labels: Any) -> frozenset[Hashable]:
+    if isinstance(labels, numbers.Integral) and not isinstance(labels, bool) and labels > 0:
+        return frozenset(range(int(labels)))
+    if isinstance(labels, str) or not hasattr(labels, "__iter__"):
+        raise ValueError(
+            f"labels={labels!r} in LabelSets; expected the labels there are, or how many, a whole number from 1"
+        )
+    return frozenset(labels)
+
+
+def _require_known(labels: Any, known: frozenset[Hashable], name: str) -> None:
+    strange = [label for label in _ordered(labels) if label not in known]
+    if strange:
+        expected = (
+            f"one from 0 to {len(known) - 1}" if known == set(range(len(known))) else f"one of the {len(known)} named"
+        )
+        raise ValueError(f"{name} has the label {strange[0]!r}; expected {expected} by labels=...")
+
+
+def _reject_indicator_lists(sets: np.ndarray, name: str) -> None:
+    """Lists of zeros and ones, some twice, are meant as rows of indicators."""
+    lists = [labels for labels in sets if isinstance(labels, list | tuple)]
+    repeated = any(len(labels) > len(set(labels)) for labels in lists)
+    if repeated and len(lists) == len(sets) and set().union(*lists) <= {0, 1}:
+        widths = sorted({len(labels) for labels in lists})
+        ragged = f"; its rows have {widths[0]} to {widths[-1]} entries, and an array needs rows of one length" * (
+            len(widths) > 1
+        )
+        raise ValueError(
+            f"{name} is a list of lists of zeros and ones, with repeats, so these are no labels; expected sets of labels, or an "
+            f"indicator matrix: write np.asarray({name}){ragged}"
+        )
 
 
 def _require_indicator(matrix: Array, name: str) -> None:

@@ -1,0 +1,163 @@
+"""Label sets by the share of labels in common, and by labels and size."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.kernels.base import Kernel
+from mercer.kernels.features import FeatureMap
+from mercer.kernels.labels import LabelIndicators, LabelSets
+from mercer.objects import Objects
+
+
+@dataclass(eq=False, repr=False)
+class Overlap(Kernel):
+    r"""The share of labels in common, :math:`k(A, B) = I / (I + a(|A| - I) + a(|B| - I))`, :math:`I = |A \cap B|`.
+
+    ``penalty=0.5`` is F1 (Dice), ``penalty=1`` is Jaccard. Two empty sets are the same, k = 1; an empty set has nothing in common
+    with any other. Positive semi-definite from a = ½ upwards (Gower and Legendre 1986). Objects are written as for `LabelSets`.
+
+    Parameters
+    ----------
+    penalty : float, default=0.5
+        a, what a label in one set and not in the other counts.
+
+    Examples
+    --------
+    >>> Overlap()([{"sea", "sun"}, {"sun"}, set()]).round(3)
+    array([[1.   , 0.667, 0.   ],
+           [0.667, 1.   , 0.   ],
+           [0.   , 0.   , 1.   ]])
+    """
+
+    penalty: float = 0.5
+
+    @property
+    def is_psd(self) -> bool:
+        """From a = ½ upwards."""
+        return self.penalty >= 0.5
+
+    def key(self, x: Any) -> Hashable:
+        """Label sets are the same whatever collection they are written as."""
+        return LabelSets().key(x)
+
+    def check_parameters(self) -> None:
+        """A penalty above zero."""
+        a = self.penalty
+        if isinstance(a, bool) or not isinstance(a, numbers.Real) or not 0 < a < np.inf:
+            raise ValueError(f"penalty={a!r} in Overlap; expected a number above zero, 0.5 for F1 or 1 for Jaccard")
+
+    def check(self, X: Objects, name: str = "X") -> Objects:
+        """`X` as a 0/1 matrix, or as an array of sets."""
+        return LabelSets().check(X, name)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The share of two sets."""
+        inner = LabelSets().pointwise
+        both, left, right = inner(x, z), inner(x, x), inner(z, z)
+        return both / (both + self.penalty * (left + right - 2.0 * both)) if left + right else 1.0
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        inner = LabelSets()
+        both, left = inner(X, Z), inner.diag(X)
+        right = left if Z is None else inner.diag(Z)
+        xp = namespace(both)
+        everything = both + self.penalty * (left[:, None] + right[None, :] - 2.0 * both)
+        none = everything == 0
+        return xp.where(none, xp.ones_like(both), both / xp.where(none, xp.ones_like(both), everything))
+
+    def _diag(self, X: Objects) -> Array:
+        return namespace(sizes := LabelSets().diag(X)).ones_like(sizes)
+
+
+@dataclass(eq=False, repr=False)
+class LabelsBySize(Kernel):
+    r"""Labels in common of sets of one size, :math:`k(A, B) = |A \cap B|\,[|A| = |B|]`; 1 for two empty sets.
+
+    Its features say of each label and each size whether the set has that label and that size. Their expectation is all that
+    the expected F1 of an answer depends on: `mercer.decoders.ExpectedF1`.
+
+    Examples
+    --------
+    >>> LabelsBySize()([{"sea", "sun"}, {"sun"}, {"sky", "sea"}])
+    array([[2., 0., 1.],
+           [0., 1., 0.],
+           [1., 0., 2.]])
+    """
+
+    is_psd = True
+
+    def key(self, x: Any) -> Hashable:
+        """Label sets are the same whatever collection they are written as."""
+        return LabelSets().key(x)
+
+    def check(self, X: Objects, name: str = "X") -> Objects:
+        """`X` as a 0/1 matrix, or as an array of sets."""
+        return LabelSets().check(X, name)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The number of labels in common, if there are as many in both."""
+        inner = LabelSets().pointwise
+        left, right = inner(x, x), inner(z, z)
+        return 0.0 if left != right else inner(x, z) if left else 1.0
+
+    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+        inner = LabelSets()
+        both, left = inner(X, Z), inner.diag(X)
+        right = left if Z is None else inner.diag(Z)
+        xp = namespace(both)
+        alike = left[:, None] == right[None, :]
+        none = alike & (left == 0)[:, None]
+        return xp.where(none, xp.ones_like(both), xp.where(alike, both, xp.zeros_like(both)))
+
+    def _diag(self, X: Objects) -> Array:
+        sizes = LabelSets().diag(X)
+        return namespace(sizes).clip(sizes, 1.0, None)
+
+    def feature_map(self, X: Objects) -> SizedIndicators:
+        """One column for each label and size that occur together in `X`."""
+        X = self.check(X)
+        indicators = LabelSets().feature_map(X)
+        rows = to_numpy(indicators(X)) > 0
+        sizes = rows.sum(axis=1)
+        pairs = [
+            (s, int(label))
+            for s in np.unique(sizes[sizes > 0])
+            for label in np.flatnonzero(rows[sizes == s].any(axis=0))
+        ]
+        sized = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
+        return SizedIndicators(indicators, sized[:, 1], sized[:, 0], bool((sizes == 0).any()))
+
+
+@dataclass
+class SizedIndicators(FeatureMap):
+    """A one in the column of each label of the set and the size of the set; the last column is for the empty set."""
+
+    indicators: LabelIndicators
+    label: np.ndarray
+    """The label of each column, as a column of `indicators`."""
+    size: np.ndarray
+    """The size of each column."""
+    with_empty: bool
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """One column per label and size, and one for the empty set."""
+        return len(self.label) + self.with_empty
+
+    def __call__(self, X: Objects) -> Array:
+        """The indicator rows."""
+        X = LabelSets().check(X)
+        rows = to_numpy(self.indicators(X))
+        # labels without a column count towards the size
+        sizes = to_numpy(LabelSets().diag(X))
+        features = rows[:, self.label] * (sizes[:, None] == self.size)
+        if self.with_empty:
+            features = np.column_stack([features, sizes == 0])
+        return float64(like(features, X)) if is_array(X) and X.dtype != object else features
