@@ -16,13 +16,15 @@ from mercer.kernels import (
     FromFunction,
     Gaussian,
     GaussianOf,
+    Kemeny,
     LabelSets,
     Linear,
     Positions,
     Precomputed,
+    RankHamming,
     Subsequence,
 )
-from mercer.losses import EditDistance
+from mercer.losses import EditDistance, Kendall
 from mercer.operators import ConditionalCovariance, Covariance
 from mercer.saving import trusted_types
 from mercer.selection import LeaveOneOut
@@ -34,6 +36,7 @@ rng = np.random.default_rng(0)
 X = rng.standard_normal((12, 3))
 Y = rng.standard_normal((12, 2))
 WORDS = ["abab", "abba", "baab", "bbaa", "aabb", "baba", "abaa", "bbab", "aaab", "babb", "abbb", "baaa"]
+RANKINGS = np.argsort(rng.random((12, 4)), axis=1)
 SETS = [frozenset(w) | {len(w)} for w in WORDS]
 
 
@@ -53,6 +56,8 @@ SETS = [frozenset(w) | {len(w)} for w in WORDS]
         (DependencyEstimator(Subsequence(2).normalized().centered(), Subsequence(2).normalized()), WORDS, WORDS),
         (DependencyEstimator(GaussianOf(Subsequence(2)), LabelSets()), WORDS, SETS),
         (DependencyEstimator(Subsequence(2), Positions(), alpha=0.1), WORDS, WORDS),
+        (DependencyEstimator(output_kernel=Kemeny(), loss=Kendall()), X, RANKINGS),
+        (DependencyEstimator(output_kernel=RankHamming().centered(), alpha=0.1), X, RANKINGS),
         (DependencyEstimator(Subsequence(2), Classes(), alpha=0.1), WORDS, [w[0] for w in WORDS]),
         (DependencyEstimator(Subsequence(2), Subsequence(2), loss=EditDistance()), WORDS, WORDS),
         (DependencyEstimator(Precomputed(), Linear(), alpha=0.1), X @ X.T, Y),

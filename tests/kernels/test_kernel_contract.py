@@ -26,6 +26,7 @@ from mercer.kernels import (
     Polynomial,
     Positions,
     Precomputed,
+    RankHamming,
     Spectrum,
     Subsequence,
 )

@@ -6,16 +6,24 @@ from mercer.decoders.candidates import Candidates
 from mercer.decoders.closed_form import ClosedForm
 from mercer.decoders.expected_loss import ExpectedLoss
 from mercer.decoders.fixed_point import FixedPoint
+from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
+from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
 
 __all__ = [
+    "Assignment",
     "Candidates",
     "ClosedForm",
     "Decoder",
+    "ExpectedF1",
     "ExpectedLoss",
     "FixedPoint",
+    "KemenyOrder",
     "PerPosition",
     "Ranked",
+    "RankingDecoder",
+    "Sorting",
+    "Thresholded",
     "auto_decoder",
     "best",
 ]

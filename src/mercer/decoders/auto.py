@@ -10,24 +10,33 @@ from mercer.decoders.closed_form import ClosedForm
 from mercer.decoders.expected_loss import ExpectedLoss
 from mercer.decoders.families import as_gaussian, is_linear, unscaled
 from mercer.decoders.fixed_point import FixedPoint
+from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
-from mercer.kernels import Positions
+from mercer.decoders.rankings import ranking_decoder
+from mercer.kernels import LabelSets, Positions
 from mercer.kernels.base import Kernel
-from mercer.losses import KernelLoss, SquaredError, resolve_loss
+from mercer.losses import F1, Hamming, KernelLoss, SquaredError, resolve_loss
 
 
 def auto_decoder(kernel: Kernel, loss: Any = None) -> tuple[Decoder, str]:
     """The decoder for a resolved output kernel and the loss a user named, and one sentence why.
 
     ==========================================  ==================
-    a loss other than the kernel's own          `ExpectedLoss`
+    the loss `F1`                               `ExpectedF1`
+    the loss `Hamming` with `LabelSets`         `Thresholded`
+    `RocAuc` or `TopK` with `Linear`            `ClosedForm`
+    any other loss but the kernel's own         `ExpectedLoss`
     `Linear`                                    `ClosedForm`
     `Gaussian` on vectors                       `FixedPoint`
     `Positions`                                 `PerPosition`
+    `Kemeny`                                    `KemenyOrder`
+    `RankHamming`                               `Assignment`
+    `Borda`, `Lehmer`                           `Sorting`
     any other kernel                            `Candidates`
     ==========================================  ==================
 
-    A factor before the kernel changes nothing. `SquaredError` is the loss of `Linear`.
+    A factor before the kernel changes nothing. `SquaredError` is the loss of `Linear` and `Borda`, `Kendall` that of
+    `Kemeny`, `Hamming` that of `RankHamming`.
 
     Examples
     --------
@@ -37,6 +46,15 @@ def auto_decoder(kernel: Kernel, loss: Any = None) -> tuple[Decoder, str]:
     """
     inner, named = unscaled(kernel), resolve_loss(loss, kernel)
     own = named in (KernelLoss(kernel), KernelLoss(inner))
+    ranking = ranking_decoder(kernel, named, own)
+    if ranking is not None:
+        return ranking
+    if isinstance(named, F1):
+        return ExpectedF1(), f"{named!r} is scored, and its expectation is highest at a set that can be found exactly"
+    if isinstance(inner, LabelSets) and named == Hamming():
+        return Thresholded(), f"{named!r} is scored on {inner!r}, so each label can be decided alone"
+    if is_linear(kernel) and getattr(named, "takes_scores", False):
+        return ClosedForm(), f"{named!r} is scored, and under {inner!r} the point is a score for each label"
     if not own and not (is_linear(kernel) and named == SquaredError()):
         return ExpectedLoss(), f"{named!r} is scored, which is not the distance of {kernel!r}"
     if is_linear(kernel):

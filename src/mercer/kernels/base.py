@@ -244,5 +244,6 @@ def _same(a: Any, b: Any) -> bool:
         a, b = to_numpy(a), to_numpy(b)
         if a.dtype == object or b.dtype == object:
             return all(map(_same, a.ravel().tolist(), b.ravel().tolist()))
-        return np.array_equal(a, b)
+        # NaN, an item that is not ranked, is the same as NaN
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
     return bool(a == b)

@@ -1,0 +1,153 @@
+"""The order of items with the largest sum of pairwise gains, with a bound on what any order can reach."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+_ITEMS = 62
+"""Most items of one tangle: a set of them is the bits of an int64."""
+
+
+class Ordered(NamedTuple):
+    """Items, best first, the gain of that order, and how much more any order could have at most (0: it is the best)."""
+
+    order: np.ndarray
+    value: float
+    gap: float
+
+
+def best_order(gains: np.ndarray, width: int, time_limit: float) -> Ordered:
+    r"""The order of largest gain, :math:`\max_\pi \sum_{i \text{ ahead of } j} g_{ij}` for antisymmetric g.
+
+    Items fall into tangles: all of one are better than all of the next, pair by pair, so that no order need mix them.
+    Within a tangle the search runs over sets of leading items: of all orders of the same set only the best is kept
+    (dynamic programming over subsets), and sets whose bound is below the best order known are dropped (branch and
+    bound). More than `width` sets of one size, or seconds past `time_limit`, and only the most promising are followed;
+    what was dropped then shows in the bound.
+
+    Examples
+    --------
+    >>> g = np.array([[0.0, 2.0, -1.0], [-2.0, 0.0, 2.0], [1.0, -2.0, 0.0]])
+    >>> best_order(g, width=100, time_limit=1.0)
+    Ordered(order=array([0, 1, 2]), value=3.0, gap=0.0)
+    """
+    deadline = time.perf_counter() + time_limit
+    parts, gap = [], 0.0
+    for tangle in tangles(gains):
+        found = _search(gains[np.ix_(tangle, tangle)], width, deadline)
+        parts.append(tangle[found.order])
+        gap += found.gap
+    order = np.concatenate(parts)
+    return Ordered(order, _value(gains, order), gap)
+
+
+def tangles(gains: np.ndarray) -> list[np.ndarray]:
+    """Items in groups, each group ahead of the next pair by pair; a group of one where nothing is in doubt.
+
+    Examples
+    --------
+    >>> [group.tolist() for group in tangles(np.array([[0.0, -1.0], [1.0, 0.0]]))]
+    [[1], [0]]
+    """
+    items = len(gains)
+    count = wins(gains[None])[0]
+    ordered = np.argsort(-count, kind="stable")
+    # the first m items win all their pairs with the rest just when their wins add up to the most there can be
+    m = np.arange(1, items + 1)
+    closed = np.cumsum(count[ordered]) == m * (m - 1) // 2 + m * (items - m)
+    return np.split(ordered, np.flatnonzero(closed)[:-1] + 1)
+
+
+def wins(gains: np.ndarray) -> np.ndarray:
+    """How many others each item is better off ahead of, for each matrix of gains; where it is all one, the first listed."""
+    items = np.arange(gains.shape[-1])
+    return np.sum((gains > 0) | ((gains == 0) & (items[:, None] < items)), axis=-1)
+
+
+def _value(gains: np.ndarray, order: np.ndarray) -> float:
+    return float(np.triu(gains[np.ix_(order, order)], 1).sum())
+
+
+def _search(gains: np.ndarray, width: int, deadline: float) -> Ordered:
+    """The best order of one tangle, by sets of leading items, one size after the other."""
+    items = len(gains)
+    start = _improved(gains, np.argsort(-gains.sum(axis=1), kind="stable"))
+    known = _value(gains, start)
+    triples, costs = _cycles(gains)
+    limit = np.abs(gains).sum() / 2 - costs.sum()
+    rounding = 1e-12 * max(1.0, abs(known))
+    if items > _ITEMS or limit <= known + rounding:
+        return Ordered(start, known, max(float(limit - known) - rounding, 0.0))
+    bits = 1 << np.arange(items, dtype=np.int64)
+    cycles = bits[triples].sum(axis=1)
+    sets, values = np.zeros(1, dtype=np.int64), np.zeros(1)
+    history: list[tuple[np.ndarray, np.ndarray]] = []
+    dropped = -np.inf
+    for _ in range(items):
+        lacks = (sets[:, None] & bits) == 0
+        # an item that comes next is ahead of all that are left, whatever their order
+        grown = values[:, None] + lacks @ gains.T
+        parent, item = np.nonzero(lacks)
+        wider, value = sets[parent] | bits[item], grown[parent, item]
+        by_set = np.lexsort((-value, wider))
+        first = by_set[np.r_[True, np.diff(wider[by_set]) != 0]]
+        sets, values, parent, item = wider[first], value[first], parent[first], item[first]
+        left = ((sets[:, None] & bits) == 0).astype(float)
+        reach = values + ((left @ np.abs(gains)) * left).sum(axis=1) / 2 - ((sets[:, None] & cycles) == 0) @ costs
+        kept = np.flatnonzero(reach > known + rounding)
+        room = width if time.perf_counter() < deadline else 1
+        if len(kept) > room:
+            by_reach = kept[np.argsort(-reach[kept], kind="stable")]
+            dropped = max(dropped, float(reach[by_reach[room]]))
+            kept = np.sort(by_reach[:room])
+        if len(kept) == 0:
+            return Ordered(start, known, max(dropped - known, 0.0))
+        sets, values = sets[kept], values[kept]
+        history.append((parent[kept], item[kept]))
+    order = _improved(gains, _traced(history))
+    value = _value(gains, order)
+    return Ordered(order, value, max(dropped - value, 0.0))
+
+
+def _traced(history: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """The order that led to the one set of all items."""
+    order, at = [], 0
+    for parent, item in reversed(history):
+        order.append(int(item[at]))
+        at = int(parent[at])
+    return np.asarray(order[::-1])
+
+
+def _cycles(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cycles of three items, and what each loses at least, twice its smallest gain; a pair has a share in each cycle."""
+    spare = np.maximum(gains, 0.0)
+    triples, costs = [], []
+    for i, j in zip(*np.nonzero(gains > 0), strict=True):
+        loss = np.minimum(np.minimum(spare[j], spare[:, i]), spare[i, j])
+        k = int(np.argmax(loss))
+        if loss[k] > 0:
+            triples.append((i, j, k))
+            costs.append(2.0 * loss[k])
+            for a, b in ((i, j), (j, k), (k, i)):
+                spare[a, b] -= loss[k]
+    return np.asarray(triples, dtype=np.intp).reshape(-1, 3), np.asarray(costs)
+
+
+def _improved(gains: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The order after moving single items to better places until no move helps."""
+    order = order.copy()
+    moved = True
+    while moved:
+        moved = False
+        for at in range(len(order)):
+            item, rest = order[at], np.delete(order, at)
+            # gain of standing at each place among the others
+            ahead = np.r_[0.0, np.cumsum(gains[rest, item])]
+            place = ahead + np.r_[np.cumsum(gains[item, rest][::-1])[::-1], 0.0]
+            to = int(np.argmax(place))
+            if place[to] > place[at] + 1e-12 * (1.0 + abs(place[at])):
+                order, moved = np.insert(rest, to, item), True
+    return order
