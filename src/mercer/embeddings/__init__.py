@@ -3,7 +3,7 @@
 from mercer.embeddings.aware import InputAware, KernelCCA, KernelPLS, ReducedRank
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
-from mercer.embeddings.explicit import Features
+from mercer.embeddings.explicit import Features, FeaturesOf
 from mercer.embeddings.implicit import Implicit
 from mercer.embeddings.pivoted import Pivoted
 from mercer.embeddings.spectral import PrincipalComponents, Spectral
@@ -12,6 +12,7 @@ __all__ = [
     "Directions",
     "Embedding",
     "Features",
+    "FeaturesOf",
     "Implicit",
     "InputAware",
     "KernelCCA",

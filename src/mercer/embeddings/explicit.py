@@ -59,3 +59,31 @@ class Features(Embedding):
         kept = values > values.shape[0] * float(xp.finfo(values.dtype).eps) * float(values[-1])
         inverse = xp.where(kept, 1.0 / xp.where(kept, values, xp.ones_like(values)), xp.zeros_like(values))
         return ((points @ vectors) * inverse) @ (self._rows @ vectors).T
+
+
+class FeaturesOf(Features):
+    r"""Coordinates by the features of a kernel other than the output kernel, :math:`v(y) = \phi(y)`.
+
+    For a decoder that looks at the expectation of these features and at nothing else: with the identity operator, the
+    weights on the training outputs do not depend on the output kernel, and neither does that expectation.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved, with a finite feature map.
+
+    Examples
+    --------
+    >>> from mercer.kernels import LabelsBySize, LabelSets
+    >>> found = FeaturesOf(LabelsBySize()).fit(LabelSets(), [{"sea"}, {"sea", "sun"}])
+    >>> found.coordinates_
+    array([[1., 0., 0.],
+           [0., 1., 1.]])
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+        """Take the feature map from the kernel of the embedding; the output kernel is not looked at."""
+        return super().fit(self.kernel, outputs, paired)

@@ -9,9 +9,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from mercer import memory
 from mercer.arrays import is_array, is_numpy_array, like, namespace
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, concatenate, count, is_numeric, reject_non_collection
@@ -53,14 +55,18 @@ def _check_feature_count(estimator: Any, X: Any, reset: bool) -> None:
 
 @dataclass
 class OutputForm:
-    """How the user writes outputs: a plain column, rows of some shape, or objects."""
+    """How the user writes outputs: a plain column, rows of some shape, rows of a sparse matrix, or objects."""
 
     row_shape: tuple[int, ...] | None
     """Shape of one vector output as the user passed it; None for objects that are no vectors."""
+    sparse: str | None = None
+    """The kind of sparse matrix, such as "csr_array"; None for anything dense."""
 
     @classmethod
     def of(cls, Y: Any, kernel: Kernel) -> OutputForm:
         """The form of `Y`."""
+        if sparse.issparse(Y):
+            return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
         if not kernel.takes_vectors:
             return cls(None)
         if is_array(Y) and Y.dtype != object:
@@ -72,6 +78,9 @@ class OutputForm:
 
     def inward(self, Y: Any, kernel: Kernel, name: str) -> Objects:
         """`Y` as the collection the output kernel works on."""
+        if self.sparse is not None and sparse.issparse(Y):
+            memory.require(*Y.shape, 1, f"{name} as a dense array", "write outputs as sets of labels")
+            Y = Y.toarray()
         reject_non_collection(Y, name)
         if self.row_shape == ():
             column = Y if is_array(Y) and Y.dtype != object else _column(Y, name)
@@ -81,6 +90,8 @@ class OutputForm:
 
     def outward(self, outputs: Objects) -> Objects:
         """Decoded outputs as the user wrote them."""
+        if self.sparse is not None:
+            return getattr(sparse, self.sparse)(outputs)
         if self.row_shape is None or len(self.row_shape) == 1:
             return outputs
         return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))

@@ -6,9 +6,10 @@ from typing import Any
 
 from sklearn.base import clone
 
-from mercer.decoders import Decoder, ExpectedLoss, auto_decoder
-from mercer.embeddings import Embedding, Features, Implicit, Pivoted, Spectral
+from mercer.decoders import Decoder, ExpectedF1, ExpectedLoss, auto_decoder
+from mercer.embeddings import Embedding, Features, FeaturesOf, Implicit, Pivoted, Spectral
 from mercer.estimators.data import Pairs
+from mercer.kernels import LabelsBySize
 from mercer.kernels.base import Kernel
 from mercer.objects import count
 from mercer.operators import Identity, Operator
@@ -63,6 +64,10 @@ def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: S
     if isinstance(operator, Identity) and isinstance(decoder, ExpectedLoss):
         return Choice(Implicit(), "the expected loss is taken over the weights on the training outputs")
     kernel, outputs = pairs.output_kernel, pairs.everything
+    if isinstance(operator, Identity) and isinstance(decoder, ExpectedF1):
+        if LabelsBySize().feature_map(outputs).dimension <= count(outputs):
+            return Choice(FeaturesOf(LabelsBySize()), "the expected F1 depends on labels and sizes of sets alone")
+        return Choice(Implicit(), "the expected F1 is taken over the weights on the training outputs")
     features = kernel.feature_map(outputs)
     if features is not None and features.dimension <= count(outputs):
         return Choice(Features(), f"{kernel!r} has {features.dimension} explicit features")
