@@ -3,6 +3,7 @@
 from mercer.datasets.curves import Gait, Weather, load_gait, load_weather
 from mercer.datasets.digits import DigitHalves, Digits, load_digit_halves, load_usps
 from mercer.datasets.faces import FacePairs, Faces, load_faces
+from mercer.datasets.multilabel import MultiLabel, load_multilabel
 from mercer.datasets.ocr import HandwrittenWords, load_ocr_words
 from mercer.datasets.store import ChecksumError, fetch
 
@@ -14,11 +15,13 @@ __all__ = [
     "Faces",
     "Gait",
     "HandwrittenWords",
+    "MultiLabel",
     "Weather",
     "fetch",
     "load_digit_halves",
     "load_faces",
     "load_gait",
+    "load_multilabel",
     "load_ocr_words",
     "load_usps",
     "load_weather",

@@ -79,7 +79,7 @@ class OutputForm:
     def inward(self, Y: Any, kernel: Kernel, name: str) -> Objects:
         """`Y` as the collection the output kernel works on."""
         if self.sparse is not None and sparse.issparse(Y):
-            memory.require(*Y.shape, 1, f"{name} as a dense array", "write outputs as sets of labels")
+            memory.require(Y.shape[0], Y.shape[1], 1, f"{name} as a dense array", "write outputs as sets of labels")
             Y = Y.toarray()
         reject_non_collection(Y, name)
         if self.row_shape == ():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -167,7 +166,7 @@ def _as_matrix(X: Objects, name: str) -> Array | None:
 
 
 def _known_labels(labels: Any) -> frozenset[Hashable]:
-    if isinstance(labels, numbers.Integral) and not isinstance(labels, bool) and labels > 0:
+    if isinstance(labels, int | np.integer) and not isinstance(labels, bool) and labels > 0:
         return frozenset(range(int(labels)))
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
         raise ValueError(
