@@ -125,6 +125,19 @@ def test_fourteen_tangled_items_are_solved_exactly_against_plain_dynamic_program
     np.testing.assert_allclose(found.value, best[-1])
 
 
+@pytest.mark.parametrize("items", [7, 8])
+def test_beyond_six_items_the_search_takes_over(items):
+    rng = np.random.default_rng(items)
+    outputs = np.argsort(rng.random((9, items)), axis=1)
+    W = rng.normal(size=(3, 9))
+    decoder = KemenyOrder().fit(Implicit().fit(Kemeny(), outputs))
+    found = decoder.decode(W)
+    assert (decoder.gap_ == 0).all()
+    signs = Kemeny().feature_map(outputs)
+    best = (W @ signs(outputs) @ signs(everything(items)).T).max(axis=1)
+    np.testing.assert_allclose(np.sum(W @ signs(outputs) * signs(found), axis=1), best)
+
+
 def test_more_items_than_bits_still_come_with_a_bound():
     upper = np.triu(np.random.default_rng(0).normal(size=(70, 70)), 1)
     found = best_order(upper - upper.T, 10, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from itertools import permutations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +21,11 @@ from mercer.kernels.centering import CenteredAt
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.losses import Hamming, Kendall, Loss, SquaredError
 from mercer.objects import as_vectors
-from mercer.rankings import ranked
+from mercer.rankings import pair_signs, ranked
+
+
+_COMPARED = 6
+"""Most items for which all orders (720) are compared, many points at a time."""
 
 
 class Peeled(NamedTuple):
@@ -154,11 +159,11 @@ class KemenyOrder(RankingDecoder):
 
     .. math:: \arg\max_y \sum_{i<j} h_{ij}\, s_{ij}(y)
 
-    Where the signs of h contradict each other nowhere, the order is read off. Otherwise only items in a tangle, each ahead
-    of another in a circle, are searched: by dynamic programming over sets of leading items with bounds. That is exact for up
-    to about 14 items in one tangle, and beyond that as long as no more than `width` sets of one size stay in the race; after
-    that, or after `time_limit`, the best order found comes back with a `NumericalWarning`, and `gap_` says by how much it
-    may fall short.
+    Where the signs of h contradict each other nowhere, the order is read off. Otherwise up to 6 items are decided by
+    comparing all orders. Of more, only items in a tangle, each ahead of another in a circle, are searched: by dynamic
+    programming over sets of leading items with bounds. That is exact for up to about 14 items in one tangle, and beyond that
+    as long as no more than `width` sets of one size stay in the race; after that, or after `time_limit`, the best order found
+    comes back with a `NumericalWarning`, and `gap_` says by how much it may fall short.
 
     Parameters
     ----------
@@ -203,8 +208,11 @@ class KemenyOrder(RankingDecoder):
         count = wins(gains)
         place = items - 1 - count
         gap = np.zeros(len(mass))
-        tangled = np.any(np.sort(count, axis=1) != np.arange(items), axis=1)
-        for i in np.flatnonzero(tangled):
+        tangled = np.flatnonzero(np.any(np.sort(count, axis=1) != np.arange(items), axis=1))
+        if items <= _COMPARED:
+            place[tangled] = _best_of_all(mass[tangled], items)
+            tangled = tangled[:0]
+        for i in tangled:
             found = best_order(gains[i], self.width, float(self.time_limit))
             place[i] = _inverse(found.order[None, :])[0]
             gap[i] = found.gap
@@ -248,6 +256,12 @@ def ranking_decoder(kernel: Kernel, loss: Loss, own: bool) -> tuple[Decoder, str
     if isinstance(found.kernel, RankHamming):
         return Assignment(), f"under {shown} the nearest of all rankings is an assignment of items to positions{scored}"
     return Sorting(), f"under {shown} the nearest of all rankings is found by sorting{scored}"
+
+
+def _best_of_all(mass: np.ndarray, items: int) -> np.ndarray:
+    """The best of all rankings of a few items for each row of pairs, the first in the order of the dictionary of equals."""
+    every = np.asarray(list(permutations(range(items))), dtype=np.int64)
+    return every[np.argmax(mass @ pair_signs(every).T, axis=1)]
 
 
 def _inverse(orders: np.ndarray) -> np.ndarray:
