@@ -18,7 +18,7 @@ from zipfile import BadZipFile, is_zipfile
 
 from mercer.files import written_atomically
 
-_ROOMS = ("kernels", "losses", "embeddings", "operators", "solvers", "decoders", "selection", "estimators")
+_ROOMS = ("kernels", "losses", "embeddings", "operators", "solvers", "decoders", "selection", "estimators", "molecules")
 _FORMAT = "mercer-model"
 
 

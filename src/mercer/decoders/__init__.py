@@ -2,6 +2,7 @@
 
 from mercer.decoders.auto import auto_decoder
 from mercer.decoders.base import Decoder, Ranked, best
+from mercer.decoders.blocks import Blocks, best_of_blocks
 from mercer.decoders.candidates import Candidates
 from mercer.decoders.closed_form import ClosedForm
 from mercer.decoders.expected_loss import ExpectedLoss
@@ -9,9 +10,11 @@ from mercer.decoders.fixed_point import FixedPoint
 from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
+from mercer.decoders.standardized import Standardized
 
 __all__ = [
     "Assignment",
+    "Blocks",
     "Candidates",
     "ClosedForm",
     "Decoder",
@@ -23,7 +26,9 @@ __all__ = [
     "Ranked",
     "RankingDecoder",
     "Sorting",
+    "Standardized",
     "Thresholded",
     "auto_decoder",
     "best",
+    "best_of_blocks",
 ]

@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, to_numpy
-from mercer.decoders import Decoder, Ranked
+from mercer.decoders import Blocks, Decoder, Ranked, best_of_blocks
 from mercer.embeddings.base import Embedding
 from mercer.estimators.candidates import one_set_each
 from mercer.estimators.data import OutputForm, Pairs, check_inputs, listed
@@ -51,7 +51,7 @@ class ObjectEstimator(ValueParameters):
         ----------
         X : collection
             Inputs, as in `fit`; kernel values against the training inputs for a precomputed kernel.
-        candidates : collection, or one collection per input, optional
+        candidates : collection, one collection per input, or `mercer.decoders.Blocks`, optional
             Choose among these outputs. By default the decoder is free (see `decoder_`).
 
         Returns
@@ -112,8 +112,13 @@ class ObjectEstimator(ValueParameters):
     def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
         if candidates is None:
             return self.decoder_.rank(points, k)
-        candidates = listed(candidates)
         outputs, inward = self.embedding_.outputs_, self._form.inward
+        if isinstance(candidates, Blocks):
+            own = self.output_kernel_
+            return best_of_blocks(
+                self.decoder_, points, candidates.blocks, k, lambda block, name: inward(block, own, name)
+            )
+        candidates = listed(candidates)
         if one_set_each(candidates, outputs, self._form, points.shape[0]):
             sets = [inward(c, self.output_kernel_, f"candidates[{i}]") for i, c in enumerate(candidates)]
             return self.decoder_.choose_each(points, sets, k)

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
-from mercer.arrays import Array, like, to_numpy
-from mercer.decoders import Decoder
+from mercer.arrays import Array, eye, like, namespace, to_numpy
+from mercer.decoders import Decoder, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit, InputAware, Pivoted
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
@@ -21,7 +21,7 @@ from mercer.operators import Identity, Operator, OperatorSpectrum, Outputs
 from mercer.selection.judges import Judge
 from mercer.selection.ridge import Trial, ridge_selection
 from mercer.solvers import Cholesky, LowRank, Ridge, Solver, SpectralSolver, Spectrum
-from mercer.solvers.base import LinearMap
+from mercer.solvers.base import CholeskyMap, LinearMap
 from mercer.solvers.gram import gram_matrix, warn_low_rank
 
 
@@ -157,6 +157,8 @@ def fit_ridge(problem: Regression, alpha: Any, judge: Judge) -> Fitted:
         trial = Trial(ridge, judge, _refitter(problem), closed_form)
         chosen, alphas, path = rule.select(trial)
     basis = Basis(problem.inputs, spectrum.pivots)
+    if isinstance(problem.decoder, Standardized):
+        problem.decoder.calibrate(ridge.leave_one_out(chosen))
     return Fitted(LinearMap(ridge.coefficients(chosen)), basis, chosen, alphas, path)
 
 
@@ -164,7 +166,17 @@ def _fit_cholesky(problem: Regression, solver: Cholesky, alpha: float) -> Fitted
     found = solver.factorize(problem.kernel, problem.inputs, alpha)
     targets = problem.targets(found.factor)
     fitted = found if targets is None else LinearMap(found.solve(targets))
+    if isinstance(problem.decoder, Standardized):
+        problem.decoder.calibrate(_leave_one_out(found, targets))
     return Fitted(fitted, Basis(problem.inputs, None), alpha, None, None)
+
+
+def _leave_one_out(found: CholeskyMap, targets: Array | None) -> Array:
+    """h₋ⱼ(xⱼ) for each training pair, from the inverse of k + αI."""
+    xp, identity = namespace(found.factor), eye(found.factor.shape[0], found.factor)
+    inverse = found.solve(identity)
+    residual = inverse if targets is None else inverse @ targets
+    return (identity if targets is None else targets) - residual / xp.linalg.diagonal(inverse)[:, None]
 
 
 def weights_map(solver: Solver, kernel: Kernel, basis: Basis | Raw, alpha: float) -> Callable[[Array], Array]:

@@ -1,0 +1,7 @@
+"""Molecules and their spectra: fingerprints of SMILES, graphs of them, peak lists, and search among very many."""
+
+from mercer.molecules.fingerprints import canonical, fingerprints
+from mercer.molecules.search import Neighbors, top_k_tanimoto
+from mercer.molecules.spectra import MassSpectrum
+
+__all__ = ["MassSpectrum", "Neighbors", "canonical", "fingerprints", "top_k_tanimoto"]

@@ -1,0 +1,174 @@
+"""Sets of bits, packed eight to a byte: how many two have in common, by counting bits a word at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+_GROUPS = 16
+"""Groups of rows per thread, so that none waits long for another at the end."""
+
+_SMALL = 2**22
+"""Words compared, a few milliseconds, for which a second thread is not worth starting."""
+
+_TILE = 256
+"""Rows on the right that stay in a core's cache while many rows on the left pass by."""
+
+
+def words(packed: np.ndarray) -> np.ndarray:
+    """Rows of bytes as rows of 64-bit words, filled up with zeros.
+
+    Examples
+    --------
+    >>> words(np.array([[255, 0, 0]], dtype=np.uint8)).shape
+    (1, 1)
+    """
+    spare = -packed.shape[1] % 8
+    if spare:
+        packed = np.pad(packed, ((0, 0), (0, spare)))
+    return np.ascontiguousarray(packed).view(np.uint64)
+
+
+def bit_counts(packed_words: np.ndarray) -> np.ndarray:
+    """How many bits are set in each row.
+
+    Examples
+    --------
+    >>> bit_counts(words(np.packbits([[1, 0, 1], [0, 0, 0]], axis=1))).tolist()
+    [2, 0]
+    """
+    return np.bitwise_count(packed_words).sum(axis=1, dtype=np.int32) if _NUMPY_COUNTS else _counts(packed_words)
+
+
+def tanimoto(left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
+    """|a ∩ b| / |a ∪ b| for all pairs of rows of words; of two empty sets it is 1."""
+    others = left if right is None else right
+    counts, other_counts = bit_counts(left), bit_counts(others)
+    values = np.empty((len(left), len(others)))
+
+    def fill(rows: np.ndarray) -> None:
+        _fill(left, counts, others, other_counts, rows[0], rows[-1] + 1, right is None, values)
+
+    in_threads(fill, len(left), values.size * left.shape[1])
+    return _mirrored(values) if right is None else values
+
+
+def weighted_tanimoto(left: np.ndarray, right: np.ndarray | None, weights: np.ndarray) -> np.ndarray:
+    """The same with a weight for each bit, from rows of packed bytes; of two sets of no weight it is 1."""
+    items, starts = _listed(left)
+    other_items, other_starts = (items, starts) if right is None else _listed(right)
+    counts = np.add.reduceat(np.append(weights[items], 0.0), starts[:-1]) * (np.diff(starts) > 0)
+    others = (
+        counts
+        if right is None
+        else np.add.reduceat(np.append(weights[other_items], 0.0), other_starts[:-1]) * (np.diff(other_starts) > 0)
+    )
+    values = np.empty((len(counts), len(others)))
+
+    def fill(rows: np.ndarray) -> None:
+        spread = np.zeros(len(weights))
+        _fill_weighted(
+            items, starts, counts, other_items, other_starts, others, weights, spread, rows[0], rows[-1] + 1,
+            right is None, values,
+        )  # fmt: skip
+
+    in_threads(fill, len(counts), len(counts) * len(other_items))
+    return _mirrored(values) if right is None else values
+
+
+def in_threads(fill: Callable[[np.ndarray], Any], rows: int, work: int) -> None:
+    """Call `fill` on groups of neighbouring rows that together are all rows, on threads where there is much to do."""
+    workers = 1 if work < _SMALL else numba.get_num_threads()
+    if workers == 1:
+        fill(np.arange(rows))
+        return
+    # the last rows of a symmetric matrix are the longest: they go first
+    groups = np.array_split(np.arange(rows), min(_GROUPS * workers, rows))[::-1]
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(fill, groups))
+
+
+def _listed(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The positions of the bits of each row, one row after the other, and where each row starts."""
+    rows, positions = np.nonzero(np.unpackbits(packed, axis=1))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(packed)))])
+    return positions, starts
+
+
+def _mirrored(values: np.ndarray) -> np.ndarray:
+    """The lower triangle copied to the upper one."""
+    step = 256
+    for start in range(0, len(values), step):
+        rows = slice(start, start + step)
+        block = values[rows, rows]
+        block[np.triu_indices(len(block), 1)] = block.T[np.triu_indices(len(block), 1)]
+        values[rows, start + step :] = values[start + step :, rows].T
+    return values
+
+
+_NUMPY_COUNTS = hasattr(np, "bitwise_count")
+
+
+def _popcount(typing_context: Any, word: Any) -> Any:
+    """How many bits of a 64-bit word are set, by the instruction of the processor."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)]), arguments)
+
+    return types.uint64(types.uint64), generate
+
+
+popcount: Any = intrinsic(_popcount)
+
+
+@numba.njit(cache=True, nogil=True)
+def _counts(packed_words: np.ndarray) -> np.ndarray:
+    counts = np.zeros(len(packed_words), dtype=np.int32)
+    for i in range(len(packed_words)):
+        for word in packed_words[i]:
+            counts[i] += np.int32(popcount(word))
+    return counts
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def shared_bits(a: np.ndarray, b: np.ndarray) -> Any:
+    """How many bits two rows of words have in common."""
+    total = np.uint64(0)
+    for j in range(len(a)):
+        total += popcount(a[j] & b[j])
+    return np.int64(total)
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(left, counts, right, other_counts, first, last, symmetric, values):  # type: ignore[no-untyped-def]
+    for begin in range(0, last if symmetric else len(right), _TILE):
+        end = min(begin + _TILE, len(right))
+        for i in range(max(first, begin) if symmetric else first, last):
+            for j in range(begin, min(end, i + 1) if symmetric else end):
+                common = shared_bits(left[i], right[j])
+                union = counts[i] + other_counts[j] - common
+                values[i, j] = common / union if union > 0 else 1.0
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill_weighted(  # type: ignore[no-untyped-def]
+    items, starts, counts, other_items, other_starts, other_counts, weights, spread, first, last, symmetric, values
+):
+    for i in range(first, last):
+        for item in items[starts[i] : starts[i + 1]]:
+            spread[item] = weights[item]
+        for j in range(i + 1 if symmetric else len(other_counts)):
+            common = 0.0
+            for item in other_items[other_starts[j] : other_starts[j + 1]]:
+                common += spread[item]
+            union = counts[i] + other_counts[j] - common
+            values[i, j] = common / union if union > 0 else 1.0
+        for item in items[starts[i] : starts[i + 1]]:
+            spread[item] = 0.0
