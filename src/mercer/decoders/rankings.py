@@ -23,7 +23,6 @@ from mercer.losses import Hamming, Kendall, Loss, SquaredError
 from mercer.objects import as_vectors
 from mercer.rankings import pair_signs, ranked
 
-
 _COMPARED = 6
 """Most items for which all orders (720) are compared, many points at a time."""
 
