@@ -22,6 +22,7 @@ from mercer.kernels import (
     Laplacian,
     Lehmer,
     Linear,
+    Mismatch,
     Overlap,
     Polynomial,
     Positions,
@@ -29,6 +30,7 @@ from mercer.kernels import (
     RankHamming,
     Spectrum,
     Subsequence,
+    WeightedDegree,
 )
 from mercer.testing import check_kernel
 
@@ -91,6 +93,12 @@ OBJECT_KERNELS = [
     (Spectrum(), STRINGS),
     (Spectrum(length=(1, 2)), TOKENS),
     (0.5 * Spectrum(length=2).normalized() + Spectrum(length=(1, 3)), STRINGS),
+    (Mismatch(), STRINGS),
+    (Mismatch(length=2, mismatches=1, alphabet="abx"), STRINGS),
+    (Mismatch(length=2, mismatches=1), TOKENS),
+    (WeightedDegree(), STRINGS),
+    (WeightedDegree(degree=2, shift=2), TOKENS),
+    (WeightedDegree(degree=4, shift=1).normalized() + Spectrum(length=2), STRINGS),
     (Positions(), STRINGS),
     (Positions(), TOKENS),
     (Positions().centered(), STRINGS),

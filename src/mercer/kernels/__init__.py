@@ -11,6 +11,8 @@ from mercer.kernels.features import FeatureMap, SparseFeatureMap
 from mercer.kernels.functions import FromFunction
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted
 from mercer.kernels.labels import LabelSets
+from mercer.kernels.mismatch import Mismatch, NearCounts
+from mercer.kernels.molecules import Tanimoto
 from mercer.kernels.ngrams import NGramCounts, Spectrum
 from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
@@ -18,7 +20,9 @@ from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.kernels.sequences import Positions, Subsequence
+from mercer.kernels.spectra import NeutralLosses, Peaks
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
+from mercer.kernels.weighted_degree import PlacedNGrams, WeightedDegree
 
 __all__ = [
     "Borda",
@@ -41,11 +45,16 @@ __all__ = [
     "Laplacian",
     "Lehmer",
     "Linear",
+    "Mismatch",
     "NGramCounts",
+    "NearCounts",
+    "NeutralLosses",
     "Normalized",
     "Overlap",
     "PartByPart",
     "Patches",
+    "Peaks",
+    "PlacedNGrams",
     "Polynomial",
     "Positions",
     "Precomputed",
@@ -57,7 +66,9 @@ __all__ = [
     "Spectrum",
     "Subsequence",
     "Sum",
+    "Tanimoto",
     "VectorKernel",
+    "WeightedDegree",
     "blurred",
     "deslanted",
     "gradient_histograms",

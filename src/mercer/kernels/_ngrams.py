@@ -23,11 +23,11 @@ class Occurrences(NamedTuple):
 
 def occurrences(codes: list[Codes], length: int) -> tuple[list[Occurrences], int]:
     """The n-grams of one length in several collections, equal numbers for equal ones, and how many numbers there are."""
-    symbols, count = _compressed([part.symbols for part in codes])
+    symbols, count = renumbered([part.symbols for part in codes])
     numbers, size = symbols, count
     for j in range(1, length):
         if size >= _LARGEST // max(count, 1):
-            numbers, size = _compressed(numbers)
+            numbers, size = renumbered(numbers)
         numbers = [
             head[:-1] * count + part[j:] if len(part) > j else head[:0]
             for head, part in zip(numbers, symbols, strict=True)
@@ -41,7 +41,7 @@ def occurrences(codes: list[Codes], length: int) -> tuple[list[Occurrences], int
         found.append(Occurrences(row[inside], position[inside], each[inside]))
     grams = [part.gram for part in found]
     if size > 2 * sum(map(len, grams)) + 1024:
-        grams, size = _compressed(grams)
+        grams, size = renumbered(grams)
     return [part._replace(gram=gram) for part, gram in zip(found, grams, strict=True)], size
 
 
@@ -53,7 +53,7 @@ def counted(
     return sparse.coo_array((values, (row, column)), shape=shape).tocsr()
 
 
-def _compressed(parts: list[np.ndarray]) -> tuple[list[np.ndarray], int]:
+def renumbered(parts: list[np.ndarray]) -> tuple[list[np.ndarray], int]:
     """The numbers that occur, renumbered from zero in the same order."""
     everything = np.concatenate(parts).astype(np.int64)
     values = np.unique(everything)

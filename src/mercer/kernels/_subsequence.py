@@ -1,9 +1,4 @@
-"""The dynamic programme of the subsequence kernel, on many pairs of strings at once.
-
-Pairs are laid out in lanes: entry w of every array belongs to the w-th of `LANES` pairs, and the
-innermost loop runs over the lanes. Within one pair each step waits for the one before; the lanes do
-not wait for each other, so the compiler turns that loop into vector instructions.
-"""
+"""The dynamic programme of the subsequence kernel, on many pairs of strings at once."""
 
 from __future__ import annotations
 
@@ -12,14 +7,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from mercer.kernels._lanes import END_LEFT, END_RIGHT, LANES, longest_first, packed, used
 from mercer.kernels._threads import in_threads
 from mercer.sequences import Codes
-
-LANES = 32
-"""Pairs computed together: a few vector registers' worth, so that their waits overlap."""
-
-_END_LEFT, _END_RIGHT = -1, -2
-"""What fills a lane after the end of its string; unequal, so that ends never match."""
 
 _SMALL = 2e6
 """Cells of the programme, about a millisecond, for which a second thread is not worth starting."""
@@ -51,8 +41,8 @@ class Workspace(NamedTuple):
 def subsequence_gram(X: Codes, Z: Codes | None, lengths: range, decay: float) -> np.ndarray:
     """The kernel of all strings of `X` with all of `Z`; without `Z`, of `X` with itself."""
     columns = X if Z is None else Z
-    row_order, column_order = _longest_first(X), _longest_first(columns)
-    blocks = _packed(columns, column_order, _END_RIGHT)
+    row_order, column_order = longest_first(X), longest_first(columns)
+    blocks = packed(columns, column_order, END_RIGHT)
     symbols = X.symbols.astype(np.int32)  # one type for all, so that the loop is compiled once
     longest, shares = int(X.lengths.max()), _shares(lengths, decay)
     gram = np.zeros((len(row_order), len(column_order)))
@@ -69,8 +59,8 @@ def subsequence_gram(X: Codes, Z: Codes | None, lengths: range, decay: float) ->
 
 def subsequence_diagonal(X: Codes, lengths: range, decay: float) -> np.ndarray:
     """The kernel of each string with itself."""
-    order = _longest_first(X)
-    left, right = _packed(X, order, _END_LEFT), _packed(X, order, _END_RIGHT)
+    order = longest_first(X)
+    left, right = packed(X, order, END_LEFT), packed(X, order, END_RIGHT)
     totals = np.empty((len(left), LANES))
     space = Workspace.sized(lengths[-1], 0, right.shape[1])
     _pair_up(left, right, decay, _shares(lengths, decay), space, totals)
@@ -86,20 +76,6 @@ def _shares(lengths: range, decay: float) -> np.ndarray:
     for length in lengths:
         shares[length - 1] = decay ** (-2 * (lengths[-1] - length))
     return shares
-
-
-def _longest_first(codes: Codes) -> np.ndarray:
-    """An order that puts strings of one length side by side, so that few lanes are padding."""
-    return np.argsort(-codes.lengths, kind="stable")
-
-
-def _packed(codes: Codes, order: np.ndarray, end: int) -> np.ndarray:
-    """The strings in blocks of `LANES`: entry [b, k, w] is symbol k of the w-th string of block b."""
-    width, count = int(codes.lengths.max()), -(-len(order) // LANES)
-    padded = np.full((count * LANES, width), end, dtype=np.int32)
-    strings = [codes.symbols[codes.starts[i] : codes.starts[i + 1]] for i in order]
-    padded[: len(order)][np.arange(width) < codes.lengths[order, None]] = np.concatenate(strings)
-    return np.ascontiguousarray(padded.reshape(count, LANES, width).transpose(0, 2, 1))
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"contract"})
@@ -148,15 +124,6 @@ def _score(
 
 
 @numba.njit(cache=True, nogil=True)
-def _used(block: np.ndarray) -> int:
-    """The length of the longest string of a block, which is its first."""
-    used = block.shape[0]
-    while used > 0 and block[used - 1, 0] < 0:
-        used -= 1
-    return used
-
-
-@numba.njit(cache=True, nogil=True)
 def _fill(
     symbols: np.ndarray,
     starts: np.ndarray,
@@ -173,7 +140,7 @@ def _fill(
     """The kernel of some rows, given by their places in `row_order`, with all columns."""
     shortest = np.flatnonzero(shares)[0] + 1
     for b in range(blocks.shape[0]):
-        first, longest = b * LANES, _used(blocks[b])
+        first, longest = b * LANES, used(blocks[b])
         for place in rows:
             row = row_order[place]
             size = starts[row + 1] - starts[row]
@@ -209,7 +176,7 @@ def _pair_up(
 ) -> None:
     """The kernel of the w-th left string of each block with the w-th right one."""
     for b in range(left.shape[0]):
-        size = _used(left[b])
+        size = used(left[b])
         _score(left[b], size, right[b], size, decay, shares, space.prefix, space.running, space.total)
         for w in range(LANES):
             totals[b, w] = space.total[w]

@@ -233,7 +233,8 @@ def _check_features(case: _Case) -> None:
     shape = (case.X.shape[0], found.dimension)
     _require(rows.shape == shape, case.kernel, f"has features of shape {rows.shape}, expected {shape}")
     case.close(rows @ rows.T, case.gram, "has a feature map whose inner products are not k(X)")
-    case.close(found.sparse_rows(case.X).toarray(), rows, "has a feature map whose sparse rows are not its rows")
+    if rows.size:
+        case.close(found.sparse_rows(case.X).toarray(), rows, "has a feature map whose sparse rows are not its rows")
     across = to_numpy(case.kernel(case.Z, case.X))
     case.close(
         to_numpy(found(case.Z)) @ rows.T,
