@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
+import scipy.linalg.lapack
 
-from mercer.arrays import Array, array_namespace, solve_triangular, to_numpy, zeros
+from mercer.arrays import Array, array_namespace, clip_spectrum, is_numpy_array, solve_triangular, to_numpy, zeros
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import require_symmetric
 from mercer.objects import Objects, take
@@ -42,8 +43,8 @@ def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = Non
     """Factor the Gram matrix of `objects`, greedily by the largest remaining diagonal entry.
 
     Stops at `rank` columns, or when the trace left over is below `tol` of the whole, or when what is left is
-    rounding. Costs O(n·rank²) and `rank` columns of the Gram matrix, never all of it (unless the kernel is given
-    as a Gram matrix).
+    rounding. Costs O(n·rank²) and `rank` columns of the Gram matrix, never all of it unless the kernel is given
+    as a Gram matrix, or no rank and ``tol=0`` ask for all there is.
 
     Examples
     --------
@@ -59,7 +60,10 @@ def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = Non
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < 1:
         raise ValueError(f"tol={tol!r}; expected a share of the trace, 0 ≤ tol < 1")
     objects = kernel.check(objects)
-    gram = kernel(objects) if kernel.pairwise else None
+    everything = rank is None and tol == 0.0
+    gram = kernel(objects) if kernel.pairwise or everything else None
+    if everything and is_numpy_array(gram) and gram.diagonal().max() > 0.0:
+        return factor_whole(gram, f"the Gram matrix of {kernel!r}")
     left = to_numpy(kernel.diag(objects)).astype(float).copy()
     whole, largest = left.sum(), left.max()
     size = len(left)
@@ -104,3 +108,29 @@ def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = Non
         require_symmetric(kernel(chosen, chosen), f"the Gram matrix of {kernel!r} on its pivots")
     residual = float(left.sum() / whole)
     return PivotedFactor(np.asarray(pivots), factor[:, : len(pivots)], residual)
+
+
+def factor_whole(gram: np.ndarray, name: str) -> PivotedFactor:
+    """The factor of a Gram matrix with nothing left out but rounding, by LAPACK.
+
+    Examples
+    --------
+    >>> gram = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> found = factor_whole(gram, "the example")
+    >>> found.pivots.tolist(), bool(np.allclose(found.factor @ found.factor.T, gram))
+    ([1, 2], True)
+    """
+    size, diagonal = len(gram), gram.diagonal()
+    rounding = size * np.finfo(float).eps * float(diagonal.max())
+    # the transpose is in the order LAPACK works in
+    lower, order, rank, _ = scipy.linalg.lapack.dpstrf(gram.T, tol=rounding, lower=1)
+    for column in range(1, rank):
+        lower[:column, column] = 0.0
+    factor = np.empty((size, rank))
+    factor[order - 1] = lower[:, :rank]
+    # a matrix with a negative eigenvalue has no factor: more than rounding is then left of it
+    probe = np.random.default_rng(0).choice([-1.0, 1.0], size)
+    if np.abs(gram @ probe - factor @ (factor.T @ probe)).max() > size * rounding:
+        clip_spectrum(np.linalg.eigvalsh(gram), name)
+    left = np.clip(diagonal - np.sum(factor * factor, axis=1), 0.0, None)
+    return PivotedFactor(order[:rank] - 1, factor, float(left.sum() / diagonal.sum()))

@@ -36,9 +36,12 @@ class Decoder(BaseEstimator):
         The embedding the points are given in.
     loss_ : Loss or None
         The loss named at fit.
+    constructs : bool
+        Whether `rank` gives objects it made itself beside the training outputs.
     """
 
     batch_size: int | None = None
+    constructs: bool = False
     embedding_: Embedding
     loss_: Loss | None
 
@@ -105,8 +108,11 @@ class Decoder(BaseEstimator):
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         """The default candidates, and which of them goes with each output that is left out."""
         index, hidden = training_candidates(self.embedding_)
-        objects = take(self.embedding_.outputs_, index)
-        return Pool(objects, *self._features(objects)), hidden
+        return Pool(take(self.embedding_.outputs_, index), *self._training_features(index)), hidden
+
+    def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
+        """`_features` of the outputs at `index`, for a decoder that knows them without working them out."""
+        return self._features(take(self.embedding_.outputs_, index))
 
     def _given(self, candidates: Objects, name: str) -> Pool:
         """A pool of the caller's own candidates, none of them dropped."""

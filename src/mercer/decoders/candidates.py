@@ -6,9 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.decoders.base import Decoder
 from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
+from mercer.objects import take
 
 
 class Candidates(Decoder):
@@ -50,6 +52,9 @@ class Candidates(Decoder):
         super().fit(embedding, loss)
         self.pool_, self.hidden_ = super()._training_pool()
         return self
+
+    def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
+        return 2.0 * self.embedding_.rows(index), self.embedding_.norms(take(self.embedding_.outputs_, index))
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         return self.pool_, self.hidden_

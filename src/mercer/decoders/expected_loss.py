@@ -59,3 +59,7 @@ class ExpectedLoss(Candidates):
     def _features(self, objects: Objects) -> tuple[Array, Array]:
         losses = to_numpy(self.loss_.matrix(self.distinct_, objects))
         return -losses.T, np.zeros(losses.shape[1])
+
+    def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
+        # the losses of the candidates, not their coordinates
+        return self._features(take(self.embedding_.outputs_, index))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array, namespace
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
+from mercer.objects import Objects, count, take
 
 
 class Embedding(BaseEstimator):
@@ -32,6 +33,8 @@ class Embedding(BaseEstimator):
 
     orthogonal_: bool = False
     coordinates_are_outputs: bool = False
+    decomposes: bool = False
+    """Whether fitting takes the whole of L apart, which shows by itself when L is no Gram matrix."""
     kernel_: Kernel
     outputs_: Objects
     paired_: int
@@ -50,6 +53,11 @@ class Embedding(BaseEstimator):
     def transform(self, outputs: Objects) -> Array:
         """Rows r(y) with ⟨h, ψ(y)⟩ = h · r(y) for a point h in these coordinates."""
         raise TypeError(f"{type(self).__name__} must define transform(outputs)")
+
+    def rows(self, index: np.ndarray) -> Array:
+        """`transform` of some of the fitted outputs, looked up where their coordinates are known."""
+        coordinates = self.coordinates_
+        return self.transform(take(self.outputs_, index)) if coordinates is None else take(coordinates, index)
 
     def norms(self, outputs: Objects) -> Array:
         """‖ψ(y)‖² for each output."""

@@ -21,7 +21,7 @@ class Pivoted(Embedding):
     rank : int, optional
         Most columns to take.
     tol : float, default=1e-6
-        Stop when this share of the trace of L is left.
+        Stop when this share of the trace of L is left. Zero, and no rank, keeps all but rounding, by LAPACK.
 
     Attributes
     ----------
@@ -50,6 +50,11 @@ class Pivoted(Embedding):
         self.factor_ = pivoted_cholesky(kernel, self.outputs_, rank=self.rank, tol=self.tol)
         self.residual_ = self.factor_.residual
         return self
+
+    @property
+    def decomposes(self) -> bool:  # type: ignore[override]
+        """Whether the whole of L is factored."""
+        return self.rank is None and self.tol == 0.0
 
     @property
     def coordinates_(self) -> Array:

@@ -18,6 +18,7 @@ class _Eigen(Embedding):
     """What the two have in common: V = A D from the leading eigenvectors, `dual_` A = P D^{-1/2}."""
 
     orthogonal_ = True
+    decomposes = True
     dual_: Array
     values_: Array
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.decoders import Decoder
-from mercer.embeddings import Directions, Embedding, Implicit, PrincipalComponents, Spectral
+from mercer.embeddings import Directions, Embedding, Implicit
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_inputs, check_pairs
 from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver
@@ -133,7 +133,7 @@ class DependencyEstimator(ObjectEstimator):
         solver, solver_reason = choose_solver(self.solver, operator, one_alpha)
         decoder, decoder_reason = choose_decoder(self.decoder, pairs.output_kernel, self.loss)
         embedding, embedding_reason = choose_embedding(self.embedding, pairs, operator, solver, decoder)
-        if not pairs.output_kernel.is_psd and not isinstance(embedding, Spectral | PrincipalComponents):
+        if not pairs.output_kernel.is_psd and not embedding.decomposes:
             gram_matrix(pairs.output_kernel, pairs.everything, "output", 2)
         fit_embedding(
             embedding, pairs.output_kernel, pairs.everything, count(pairs.outputs), pairs.input_kernel, pairs.inputs

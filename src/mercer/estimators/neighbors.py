@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -91,7 +92,7 @@ class NeighborsEstimator(ObjectEstimator):
             gram = to_numpy(pairs.input_kernel(pairs.inputs))
             neighbours = _LeaveOneOutNeighbours(gram, norms)
             tried = np.arange(1, min(30, count(outputs) - 1) + 1)
-            path = np.asarray([judge.leave_one_out(neighbours, int(k)) for k in tried])
+            path = judge.leave_one_out(neighbours, tried.tolist())
             chosen = int(tried[np.argmin(path)])
         self.k_, self.ks_, self.loo_path_ = chosen, tried, path
         self.reasons_ = {"decoder": reason}
@@ -123,11 +124,12 @@ class _LeaveOneOutNeighbours:
         """Weights of each training input on the others."""
         return mean_of_nearest(self.distances, value)
 
-    def leave_one_out_risk(self, value: Any, gram: Array | None = None) -> Array:
-        """Squared distance of the mean of the neighbours to the output."""
-        weights = self.leave_one_out(value) - np.eye(len(self.distances))
+    def leave_one_out_risks(self, values: Sequence[Any], gram: Array | None = None) -> Iterator[Array]:
+        """Squared distances of the mean of the neighbours to the output, for each number of neighbours."""
         assert gram is not None
-        return np.sum((weights @ to_numpy(gram)) * weights, axis=1)
+        for value in values:
+            weights = self.leave_one_out(value) - np.eye(len(self.distances))
+            yield np.sum((weights @ to_numpy(gram)) * weights, axis=1)
 
 
 def mean_of_nearest(distances: np.ndarray, k: int) -> np.ndarray:

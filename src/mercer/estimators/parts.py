@@ -6,13 +6,14 @@ from typing import Any
 
 from sklearn.base import clone
 
+from mercer.arrays import is_numpy_array
 from mercer.decoders import Decoder, ExpectedF1, ExpectedLoss, auto_decoder
 from mercer.embeddings import Embedding, Features, FeaturesOf, Implicit, Pivoted, Spectral
 from mercer.estimators.data import Pairs
 from mercer.kernels import LabelsBySize
 from mercer.kernels.base import Kernel
-from mercer.objects import count
-from mercer.operators import Identity, Operator
+from mercer.objects import count, is_numeric
+from mercer.operators import Covariance, Identity, Operator
 from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver
 
 
@@ -75,4 +76,7 @@ def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: S
         return Choice(Pivoted(solver.rank, solver.tol), "the low-rank solver factors both sides")
     if isinstance(operator, Identity):
         return Choice(Implicit(), "the identity operator needs no coordinates")
-    return Choice(Spectral(), f"{type(operator).__name__} needs coordinates, and eigenvectors give exact ones")
+    needs = f"{type(operator).__name__} needs coordinates"
+    if isinstance(operator, Covariance) or not (is_numpy_array(outputs) or not is_numeric(outputs)):
+        return Choice(Spectral(), f"{needs}, and eigenvectors give exact ones")
+    return Choice(Pivoted(tol=0.0), f"{needs}, and a whole Cholesky factor gives exact ones at the least cost")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,15 +20,15 @@ class LeaveOneOutPath(Protocol):
     def leave_one_out(self, value: Any) -> Array:
         """The point predicted for each training pair without it."""
 
-    def leave_one_out_risk(self, value: Any, gram: Array | None = None) -> Array:
-        """The squared distance of that point to the output."""
+    def leave_one_out_risks(self, values: Sequence[Any], gram: Array | None = None) -> Iterable[Array]:
+        """The squared distances of those points to the outputs, for each value in turn."""
 
 
 class Judge(Protocol):
     """Something that puts a figure on predictions, smaller is better."""
 
-    def leave_one_out(self, path: LeaveOneOutPath, value: Any) -> float:
-        """The mean loss over the training pairs, each predicted without itself."""
+    def leave_one_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
+        """For each value, the mean loss over the training pairs, each predicted without itself."""
 
     def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """The loss of each point against the output it should have been."""
@@ -45,9 +46,9 @@ class FeatureDistance:
     def __init__(self, gram: Array | None = None) -> None:
         self.gram = gram
 
-    def leave_one_out(self, path: LeaveOneOutPath, value: Any) -> float:
-        """Mean squared distance, each pair left out in turn."""
-        return float(np.mean(to_numpy(path.leave_one_out_risk(value, self.gram))))
+    def leave_one_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
+        """Mean squared distances, each pair left out in turn."""
+        return np.asarray([np.mean(to_numpy(risk)) for risk in path.leave_one_out_risks(values, self.gram)])
 
     def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """Squared distances."""
@@ -70,9 +71,12 @@ class DecodedLoss:
     def __init__(self, loss: Loss, decoder: Decoder, outputs: Objects) -> None:
         self.loss, self.decoder, self.outputs = loss, decoder, outputs
 
-    def leave_one_out(self, path: LeaveOneOutPath, value: Any) -> float:
-        """Mean loss, each pair left out in turn as an example and as a candidate."""
-        points = beside(path.leave_one_out(value), self.outputs)
+    def leave_one_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
+        """Mean losses, each pair left out in turn as an example and as a candidate."""
+        return np.asarray([self._mean_loss(path.leave_one_out(value)) for value in values])
+
+    def _mean_loss(self, points: Array) -> float:
+        points = beside(points, self.outputs)
         decoded = self.decoder.decode(points, leave_out=np.arange(count(self.outputs)))
         return float(np.mean(to_numpy(self.loss.paired(self.outputs, decoded))))
 

@@ -90,7 +90,7 @@ class LeaveOneOut(RidgeSelection):
 
     def path(self, trial: Trial, alphas: np.ndarray) -> np.ndarray:
         """Mean leave-one-out loss of each alpha."""
-        return np.asarray([trial.judge.leave_one_out(trial.ridge, float(alpha)) for alpha in alphas])
+        return trial.judge.leave_one_out(trial.ridge, alphas.tolist())
 
 
 class KFold(RidgeSelection):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -48,10 +49,8 @@ class Ridge:
         self.rotation = operator.vectors if operator is not None else None
         xp = namespace(spectrum.values)
         self.gains = xp.ones_like(spectrum.values[:1]) if operator is None else operator.values
-        if targets is not None and self.rotation is not None:
-            targets = targets @ self.rotation
         self.targets = targets
-        self.inside = spectrum.vectors.T if targets is None else spectrum.vectors.T @ targets
+        self.inside = spectrum.vectors.T if targets is None else self._rotate(spectrum.vectors.T @ targets)
 
     # -- filters ------------------------------------------------------------------------------------
 
@@ -64,6 +63,9 @@ class Ridge:
         """(1 − R) / s, which turns UᵀV into coefficients on k_x U."""
         s = self.spectrum.values[:, None]
         return s / (s * s + alpha) if self.penalty == "coefficients" else self.gains / (s * self.gains + alpha)
+
+    def _rotate(self, points: Array) -> Array:
+        return points if self.rotation is None else points @ self.rotation
 
     def _unrotate(self, points: Array) -> Array:
         return points if self.rotation is None else points @ self.rotation.T
@@ -81,17 +83,22 @@ class Ridge:
             smoother, diagonal = self._smoother(alpha)
             points = -smoother / diagonal[:, None]
             return _with_zero_diagonal(points)
-        parts = [targets - residual for targets, residual in self._loo_blocks(alpha)]
-        return self._unrotate(xp.concat(parts, axis=1))
+        return self.targets - self._unrotate(xp.concat(list(self._loo_blocks(alpha)), axis=1))
 
     def leave_one_out_risk(self, alpha: float, gram: Array | None = None) -> Array:
         """‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² for each training pair. `gram` is L, needed only when there are no targets."""
-        xp = namespace(self.inside)
-        if self.targets is not None:
-            return sum(xp.sum(r * r, axis=1) for _, r in self._loo_blocks(alpha))
-        assert gram is not None
-        diagonal = self._diagonal(self._residual(alpha))[:, 0]
-        return self._quadratic(alpha, gram) / diagonal**2
+        return next(self.leave_one_out_risks([alpha], gram))
+
+    def leave_one_out_risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
+        """`leave_one_out_risk` of each alpha in turn; alphas that share a matrix product are worked on together."""
+        if self.targets is None:
+            assert gram is not None
+            for alpha in alphas:
+                yield self._quadratic(alpha, gram) / self._diagonal(self._residual(alpha))[:, 0] ** 2
+            return
+        together = max(1, 2 * _BLOCK // self.targets.shape[1])
+        for start in range(0, len(alphas), together):
+            yield from self._risks_together(alphas[start : start + together])
 
     def generalized_risk(self, alpha: float, gram: Array | None = None) -> float:
         """Generalised cross-validation: the mean squared residual over the squared mean of 1 − Hⱼⱼ."""
@@ -103,7 +110,7 @@ class Ridge:
             assert gram is not None
             squares = float(xp.sum(self._quadratic(alpha, gram)))
         else:
-            squares = sum(float(xp.sum(r * r)) for _, r in self._residual_blocks(residual))
+            squares = sum(float(xp.sum(r * r)) for r in self._residual_blocks(residual))
         return squares / n / (free / n) ** 2
 
     def fold_residuals(self, alpha: float, folds: Sequence[np.ndarray]) -> list[Array]:
@@ -142,29 +149,52 @@ class Ridge:
         inside = squares @ residual
         return inside if self.spectrum.complete else inside + (1.0 - xp.sum(squares, axis=1))[:, None]
 
-    def _residual_blocks(self, residual: Array) -> Iterator[tuple[Array, Array]]:
-        """Blocks of columns of V, and of V − H V."""
+    def _risks_together(self, alphas: Sequence[float]) -> list[Array]:
+        """The risks of a few alphas; narrow targets are put side by side, since one wide product is the faster."""
         assert self.targets is not None
+        xp, residuals = namespace(self.inside), [self._residual(float(alpha)) for alpha in alphas]
+        if len(alphas) == 1:
+            return [sum(xp.sum(r * r, axis=1) for r in self._loo_blocks(float(alphas[0])))]
+        vectors, width = self.spectrum.vectors, self.targets.shape[1]
+        complete = self.spectrum.complete
+        wide = vectors @ xp.concat([(r if complete else r - 1.0) * self.inside for r in residuals], axis=1)
+        diagonals = self._diagonal(xp.concat(residuals, axis=1))
+        each = residuals[0].shape[1]
+        risks = []
+        for i in range(len(alphas)):
+            residual = wide[:, i * width : (i + 1) * width]
+            residual = residual if complete else self._rotated + residual
+            residual = residual / diagonals[:, i * each : (i + 1) * each]
+            risks.append(xp.sum(residual * residual, axis=1))
+        return risks
+
+    @cached_property
+    def _rotated(self) -> Array:
+        """V Q, wanted only where the eigenvectors do not span everything."""
+        return self._rotate(self.targets)
+
+    def _residual_blocks(self, residual: Array) -> Iterator[Array]:
+        """Blocks of columns of (V − H V) Q."""
         vectors = self.spectrum.vectors
-        columns = self.targets.shape[1]
+        columns = self.inside.shape[1]
         for start in range(0, columns, _BLOCK):
             part = slice(start, min(start + _BLOCK, columns))
             column = residual if residual.shape[1] == 1 else residual[:, part]
-            targets, inside = self.targets[:, part], self.inside[:, part]
             if self.spectrum.complete:
-                yield targets, vectors @ (column * inside)
+                yield vectors @ (column * self.inside[:, part])
             else:
-                yield targets, targets - vectors @ ((1.0 - column) * inside)
+                yield self._rotated[:, part] - vectors @ ((1.0 - column) * self.inside[:, part])
 
-    def _loo_blocks(self, alpha: float) -> Iterator[tuple[Array, Array]]:
+    def _loo_blocks(self, alpha: float) -> Iterator[Array]:
+        """Blocks of columns of what is left of V Q when each pair is left out."""
         residual = self._residual(alpha)
         shared = self._diagonal(residual) if residual.shape[1] == 1 else None
         start = 0
-        for targets, part in self._residual_blocks(residual):
+        for part in self._residual_blocks(residual):
             width = part.shape[1]
             diagonal = shared if shared is not None else self._diagonal(residual[:, start : start + width])
             start += width
-            yield targets, part / diagonal
+            yield part / diagonal
 
     def _quadratic(self, alpha: float, gram: Array) -> Array:
         """(S L S)ⱼⱼ for each training pair: one product of n×n matrices."""
