@@ -30,6 +30,8 @@ from mercer.kernels import (
     RankHamming,
     Spectrum,
     Subsequence,
+    SubsetTree,
+    Subtree,
     WeightedDegree,
 )
 from mercer.testing import check_kernel
@@ -37,6 +39,13 @@ from mercer.testing import check_kernel
 VECTORS = np.vstack([np.random.default_rng(0).standard_normal((7, 3)), np.zeros((2, 3))])
 STRINGS = ["abcab", "bca", "ab", "", "🙂bc🙂a", "abcab", "cccc"]
 TOKENS = [("the", "cat", "sat"), ["the", "cat"], (), ("sat", "the", "cat", 3, 3.5)]
+TREES = [
+    "(S (NP I) (VP run))",
+    ("S", ("NP", "I"), ("VP", ("V", "see"), "it")),
+    "(NP (D the) (N cat))",
+    "(X)",
+    "(S (NP I) x)",
+]
 SETS = [{"a", "b"}, frozenset({"b"}), ["c", "a", "a"], (), {3}]
 INDICATORS = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
 RANKINGS = np.array([[1, 2, 3, 4], [4, 1, 3, 2], [2, 1, 3, 4], [1, 2, 3, 4]])
@@ -99,6 +108,9 @@ OBJECT_KERNELS = [
     (WeightedDegree(), STRINGS),
     (WeightedDegree(degree=2, shift=2), TOKENS),
     (WeightedDegree(degree=4, shift=1).normalized() + Spectrum(length=2), STRINGS),
+    (Subtree(), TREES),
+    (SubsetTree(), TREES),
+    (Subtree(decay=1.0).normalized() + 0.5 * SubsetTree(decay=0.2), TREES),
     (Positions(), STRINGS),
     (Positions(), TOKENS),
     (Positions().centered(), STRINGS),

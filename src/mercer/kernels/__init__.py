@@ -21,6 +21,7 @@ from mercer.kernels.precomputed import Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.kernels.sequences import Positions, Subsequence
 from mercer.kernels.spectra import NeutralLosses, Peaks
+from mercer.kernels.trees import SubsetTree, Subtree, SubtreeCounts, TreeKernel
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
 from mercer.kernels.weighted_degree import PlacedNGrams, WeightedDegree
 
@@ -65,8 +66,12 @@ __all__ = [
     "SparseFeatureMap",
     "Spectrum",
     "Subsequence",
+    "SubsetTree",
+    "Subtree",
+    "SubtreeCounts",
     "Sum",
     "Tanimoto",
+    "TreeKernel",
     "VectorKernel",
     "WeightedDegree",
     "blurred",

@@ -1,0 +1,133 @@
+"""Trees as arrays, and the recursion of Collins and Duffy over pairs of nodes with the same production."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from mercer.kernels._threads import in_threads
+from mercer.trees import nodes, production
+
+_SMALL = 1e5
+"""Pairs of nodes, about a millisecond, for which a second thread is not worth starting."""
+
+
+class Forest(NamedTuple):
+    """Trees end to end, the nodes of each with children before parents.
+
+    The i-th tree has the nodes ``starts[i]:starts[i + 1]``; a node has the children ``children[first[node]:first[node + 1]]``,
+    counted from the start of its tree, leaves left out.
+    """
+
+    starts: np.ndarray
+    productions: np.ndarray
+    """The number of each node's production."""
+    first: np.ndarray
+    children: np.ndarray
+    order: np.ndarray
+    """The nodes of each tree, counted from its start, by their production."""
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many nodes each tree has."""
+        return np.diff(self.starts)
+
+
+def planted(*collections: Any) -> list[Forest]:
+    """The trees of each collection as arrays, the same number for the same production throughout."""
+    numbers: dict[Hashable, int] = {}
+    return [_planted(trees, numbers) for trees in collections]
+
+
+def _planted(trees: Any, numbers: dict[Hashable, int]) -> Forest:
+    starts, first, productions, children = [0], [0], [], []
+    for tree in trees:
+        finished: list[int] = []  # nodes whose parent is still to come
+        for place, node in enumerate(nodes(tree)):
+            productions.append(numbers.setdefault(production(node), len(numbers)))
+            inner = sum(isinstance(child, tuple) for child in node[1:])
+            children += finished[len(finished) - inner :]
+            del finished[len(finished) - inner :]
+            finished.append(place)
+            first.append(len(children))
+        starts.append(len(productions))
+    numbered = np.asarray(productions, dtype=np.int64)
+    order = np.concatenate([np.argsort(numbered[a:b], kind="stable") for a, b in pairwise(starts)])
+    return Forest(np.asarray(starts), numbered, np.asarray(first), np.asarray(children, dtype=np.int64), order)
+
+
+def subset_gram(X: Forest, Z: Forest | None, decay: float) -> np.ndarray:
+    """The subset tree kernel of all trees of `X` with all of `Z`; without `Z`, of `X` with itself."""
+    other = X if Z is None else Z
+    gram = np.zeros((len(X.sizes), len(other.sizes)))
+    left, right = int(X.sizes.max()), int(other.sizes.max())
+
+    def fill(rows: np.ndarray) -> None:
+        _fill(X, other, rows, Z is None, decay, np.zeros((left, right)), gram)
+
+    in_threads(fill, len(gram), float(X.sizes.sum()) * len(other.sizes) > _SMALL)
+    return gram
+
+
+def subset_diagonal(X: Forest, decay: float) -> np.ndarray:
+    """The subset tree kernel of each tree with itself."""
+    diagonal = np.empty(len(X.sizes))
+    size = int(X.sizes.max())
+    _pair_up(X, decay, np.zeros((size, size)), diagonal)
+    return diagonal
+
+
+@numba.njit(cache=True, nogil=True)
+def _compared(X: Forest, i: int, Z: Forest, j: int, decay: float, common: np.ndarray) -> float:
+    """The sum over pairs of nodes; `common` is all zero, and left so.
+
+    Children come before parents, so that the table holds what a pair of nodes needs when it is reached. Pairs with different
+    productions have nothing in common and are never looked at: the nodes of the other tree are sorted by production.
+    """
+    begin, end = Z.starts[j], Z.starts[j + 1]
+    total = 0.0
+    for a in range(X.starts[i + 1] - X.starts[i]):
+        node = X.starts[i] + a
+        wanted = X.productions[node]
+        low, high = begin, end
+        while low < high:
+            middle = (low + high) // 2
+            if Z.productions[begin + Z.order[middle]] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        while low < end and Z.productions[begin + Z.order[low]] == wanted:
+            b = Z.order[low]
+            value, at, to = decay, X.first[node], Z.first[begin + b]
+            for child in range(X.first[node + 1] - at):
+                value *= 1.0 + common[X.children[at + child], Z.children[to + child]]
+            common[a, b] = value
+            total += value
+            low += 1
+    for a in range(X.starts[i + 1] - X.starts[i]):
+        for b in range(end - begin):
+            common[a, b] = 0.0
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(
+    X: Forest, Z: Forest, rows: np.ndarray, symmetric: bool, decay: float, common: np.ndarray, gram: np.ndarray
+) -> None:
+    """The kernel of some rows with all columns; what is above the diagonal is copied from below it where symmetric."""
+    for i in rows:
+        for j in range(i + 1 if symmetric else gram.shape[1]):
+            gram[i, j] = _compared(X, i, Z, j, decay, common)
+            if symmetric:
+                gram[j, i] = gram[i, j]
+
+
+@numba.njit(cache=True, nogil=True)
+def _pair_up(X: Forest, decay: float, common: np.ndarray, diagonal: np.ndarray) -> None:
+    """The kernel of each tree with itself."""
+    for i in range(len(diagonal)):
+        diagonal[i] = _compared(X, i, X, i, decay, common)

@@ -1,0 +1,174 @@
+"""Kernels on trees: common complete subtrees, and common parts of any depth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.kernels._ngrams import counted
+from mercer.kernels._products import products, squared_lengths
+from mercer.kernels._trees import planted, subset_diagonal, subset_gram
+from mercer.kernels.base import Kernel
+from mercer.kernels.features import SparseFeatureMap
+from mercer.objects import Objects, as_objects
+from mercer.trees import Tree, as_tree, nodes, production
+
+
+class TreeKernel(Kernel):
+    """A kernel whose objects are trees: text in brackets, nested tuples, or lists with a method ``label()``.
+
+    Trees stay what they were given as; two forms of one tree are the same object to the kernel.
+    """
+
+    is_psd = True
+
+    decay: float
+
+    def check_parameters(self) -> None:
+        """A decay in (0, 1]."""
+        if isinstance(self.decay, bool) or not isinstance(self.decay, Real) or not 0 < self.decay <= 1:
+            raise ValueError(f"decay={self.decay!r} in {type(self).__name__}; expected a number above 0, at most 1")
+
+    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+        """`X` as an array of trees, each in the form it came in."""
+        objects = as_objects(X, name)
+        _read(objects, name)
+        return objects
+
+    def key(self, x: Any) -> Hashable:
+        """The nested tuples a tree is."""
+        return as_tree(x)
+
+
+@dataclass(eq=False, repr=False)
+class Subtree(TreeKernel):
+    r"""Common complete subtrees: a node with everything below it (Vishwanathan and Smola 2003).
+
+    .. math:: k(T, T') = \sum_{t} \lambda^{|t|}\, |T|_t\, |T'|_t
+
+    where :math:`|T|_t` is how often the subtree t hangs in T, and :math:`|t|` is its number of nodes, leaves not counted. Each
+    subtree is one feature, so that outputs have explicit coordinates.
+
+    Parameters
+    ----------
+    decay : float
+        λ in (0, 1].
+
+    Examples
+    --------
+    >>> Subtree(decay=0.5)(["(S (NP I) (VP run))", "(S (NP you) (VP run))"])
+    array([[1.125, 0.5  ],
+           [0.5  , 1.125]])
+    """
+
+    decay: float = 0.4
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """One complete subtree at a time."""
+        left, right = (Counter(nodes(as_tree(tree))) for tree in (x, z))
+        return float(sum(times * right[t] * float(self.decay) ** _size(t) for t, times in left.items()))
+
+    def feature_map(self, X: Objects) -> SubtreeCounts:
+        """One column for each complete subtree in `X`, in order of first appearance."""
+        self.check_parameters()
+        return SubtreeCounts(list(dict.fromkeys(t for tree in _read(self.check(X)) for t in nodes(tree))), self.decay)
+
+    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        features = self.feature_map(X)
+        return products(*(features.sparse_rows(side) for side in (X, Z) if side is not None))
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return squared_lengths(self.feature_map(X).sparse_rows(X))
+
+
+@dataclass
+class SubtreeCounts(SparseFeatureMap):
+    """How often each complete subtree of a vocabulary hangs in a tree, times √λ to the power of its size."""
+
+    subtrees: list[Tree]
+    """The subtree of each column, as nested tuples."""
+    decay: float
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """One column per subtree."""
+        return len(self.subtrees)
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The weighted counts, one row per tree."""
+        columns = {t: j for j, t in enumerate(self.subtrees)}
+        found = [[columns[t] for t in nodes(tree) if t in columns] for tree in _read(as_objects(X))]
+        row = np.repeat(np.arange(len(found)), [len(each) for each in found])
+        column = np.asarray([j for each in found for j in each], dtype=np.intp)
+        sizes = np.asarray([_size(t) for t in self.subtrees], dtype=float)
+        return counted(row, column, (len(found), self.dimension), float(self.decay) ** (sizes[column] / 2))
+
+
+@dataclass(eq=False, repr=False)
+class SubsetTree(TreeKernel):
+    r"""Common parts of trees: any node with some of what is below it, whole productions at a time (Collins and Duffy 2001).
+
+    .. math:: k(T, T') = \sum_{n \in T} \sum_{n' \in T'} \Delta(n, n'), \qquad
+              \Delta(n, n') = \lambda \prod_j \bigl(1 + \Delta(c_j, c'_j)\bigr)
+
+    where :math:`c_j` and :math:`c'_j` are the children that are nodes, and Δ is zero for nodes with different productions. Only
+    pairs with the same production are looked at, which in natural trees are about as many as there are nodes.
+
+    Parameters
+    ----------
+    decay : float
+        λ in (0, 1]: a part with m productions counts :math:`\lambda^m`. Near 1 large trees are similar to nothing but
+        themselves; `normalized` takes the size of the trees out.
+
+    Examples
+    --------
+    >>> SubsetTree(decay=0.5)(["(S (NP I) (VP run))", "(S (NP you) (VP run))"])
+    array([[2.125, 1.25 ],
+           [1.25 , 2.125]])
+    """
+
+    decay: float = 0.4
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The recursion as it is written, over all pairs of nodes."""
+        left, right = as_tree(x), as_tree(z)
+        return float(sum(self._common(n, m) for n in nodes(left) for m in nodes(right)))
+
+    def _common(self, n: Tree, m: Tree) -> float:
+        if production(n) != production(m):
+            return 0.0
+        value = float(self.decay)
+        for child, other in zip(n[1:], m[1:], strict=True):
+            if isinstance(child, tuple):
+                value *= 1.0 + self._common(child, other)
+        return value
+
+    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        forests = planted(*(_read(side) for side in (X, Z) if side is not None))
+        return self._finite(subset_gram(forests[0], None if Z is None else forests[1], float(self.decay)))
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return self._finite(subset_diagonal(planted(_read(X))[0], float(self.decay)))
+
+    def _finite(self, values: np.ndarray) -> np.ndarray:
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{self!r} of two trees is too large for a double; expected smaller trees or a smaller decay, under which large "
+                "common parts count less"
+            )
+        return values
+
+
+def _read(objects: np.ndarray, name: str = "X") -> list[Tree]:
+    return [as_tree(tree, f"{name}[{i}]") for i, tree in enumerate(objects)]
+
+
+def _size(tree: Tree) -> int:
+    """The number of nodes, leaves not counted."""
+    return sum(1 for _ in nodes(tree))
