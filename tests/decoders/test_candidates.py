@@ -298,3 +298,17 @@ def test_contract_for_strings(embedding, strings):
     fitted = clone(embedding).fit(Subsequence(2, 0.5).normalized(), strings)
     width = fitted.transform(strings).shape[1]
     check_decoder(Candidates(), fitted, np.random.default_rng(6).normal(size=(6, width)))
+
+
+@pytest.mark.parametrize("together", [1, 3, 1000])
+def test_collections_of_their_own_are_scored_in_groups_as_one_by_one(together, monkeypatch):
+    monkeypatch.setattr("mercer.decoders.base._TOGETHER", together)
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abc"), 5)) for _ in range(8)]
+    decoder = Candidates().fit(Implicit().fit(Subsequence(2), words))
+    H = rng.standard_normal((6, 8))
+    sets = [["".join(rng.choice(list("abcd"), 4)) for _ in range(size)] for size in (1, 4, 2, 7, 1, 3)]
+    for i, found in enumerate(decoder.choose_each(H, sets, k=2)):
+        alone = decoder.choose(H[i : i + 1], sets[i], k=2)[0]
+        assert found.objects.tolist() == alone.objects.tolist()
+        np.testing.assert_allclose(found.scores, alone.scores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +14,9 @@ from mercer.decoders.pool import Pool, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss, resolve_loss
 from mercer.objects import Objects, as_vectors, count, is_numeric, reject_non_collection, take
+
+_TOGETHER = 1024
+"""Candidates of several examples whose features are found in one go."""
 
 
 class Ranked(NamedTuple):
@@ -81,7 +84,7 @@ class Decoder(BaseEstimator):
                 f"candidates has {len(candidates)} collections for {points.shape[0]} examples; "
                 "expected one collection for each example"
             )
-        pools = (self._given(own, f"candidates[{i}]") for i, own in enumerate(candidates))
+        pools = self._each_given(candidates)
         return [self._ranked(points[i : i + 1, :], pool, k)[0] for i, pool in enumerate(pools)]
 
     def objective(self, H: Array, objects: Objects) -> np.ndarray:
@@ -116,13 +119,37 @@ class Decoder(BaseEstimator):
 
     def _given(self, candidates: Objects, name: str) -> Pool:
         """A pool of the caller's own candidates, none of them dropped."""
+        objects = self._checked(candidates, name)
+        return Pool(objects, *self._features(objects))
+
+    def _each_given(self, candidates: Sequence[Objects]) -> Iterator[Pool]:
+        """A pool for each collection; the features of many small ones are found in one go."""
+        waiting: list[Objects] = []
+        for i, own in enumerate(candidates):
+            waiting.append(self._checked(own, f"candidates[{i}]"))
+            if i + 1 == len(candidates) or sum(map(count, waiting)) >= _TOGETHER:
+                yield from self._pools(waiting)
+                waiting = []
+
+    def _pools(self, collections: list[Objects]) -> Iterator[Pool]:
+        if any(map(is_numeric, collections)):
+            yield from (Pool(objects, *self._features(objects)) for objects in collections)
+            return
+        features, offsets = self._features(np.concatenate(collections))
+        ends = np.cumsum([count(objects) for objects in collections])
+        for objects, end in zip(collections, ends, strict=True):
+            rows = slice(end - count(objects), end)
+            yield Pool(objects, features[rows, ...], offsets[rows, ...])
+
+    def _checked(self, candidates: Objects, name: str) -> Objects:
+        """The caller's own candidates, as the output kernel wants them."""
         reject_non_collection(candidates, name)
         if count(candidates) == 0:
             raise ValueError(f"{name} is empty; expected at least one candidate object")
         objects = self.embedding_.kernel_.check(candidates, name)
         if is_numeric(objects) and is_numeric(self.embedding_.outputs_):
             objects = like(objects, self.embedding_.outputs_)
-        return Pool(objects, *self._features(objects))
+        return objects
 
     def _ranked(self, points: Array, pool: Pool, k: int, masked: np.ndarray | None = None) -> list[Ranked]:
         if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
