@@ -113,11 +113,11 @@ def trusted_types() -> frozenset[str]:
 
 def _modules() -> list[ModuleType]:
 
-    modules = [import_module("mercer.pivoted")]
+    modules = [import_module("mercer.pivoted"), import_module("mercer.conformal")]
     for room in _ROOMS:
         package = import_module(f"mercer.{room}")
         modules.append(package)
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             modules.append(import_module(found.name))
     return modules
 

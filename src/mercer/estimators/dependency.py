@@ -13,14 +13,23 @@ from mercer.embeddings import Directions, Embedding, Implicit
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_inputs, check_pairs
 from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver
-from mercer.estimators.regression import Regression, fit_embedding, fit_regressor, fit_ridge, weights_map
+from mercer.estimators.regression import (
+    Basis,
+    Regression,
+    fit_embedding,
+    fit_regressor,
+    fit_ridge,
+    left_out_points,
+    weights_map,
+)
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
-from mercer.objects import Objects, count
+from mercer.objects import Objects, count, take
 from mercer.operators import Identity, Operator
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.selection.ridge import ridge_selection
+from mercer.solvers import Cholesky, Exact
 from mercer.solvers.gram import gram_matrix
 
 
@@ -131,7 +140,7 @@ class DependencyEstimator(ObjectEstimator):
         one_alpha = ridge_selection(self.alpha) is None
         operator = clone(self.operator)
         solver, solver_reason = choose_solver(self.solver, operator, one_alpha)
-        decoder, decoder_reason = choose_decoder(self.decoder, pairs.output_kernel, self.loss)
+        decoder, decoder_reason = choose_decoder(self.decoder, pairs.output_kernel, self.loss, pairs.everything)
         embedding, embedding_reason = choose_embedding(self.embedding, pairs, operator, solver, decoder)
         if not pairs.output_kernel.is_psd and not embedding.decomposes:
             gram_matrix(pairs.output_kernel, pairs.everything, "output", 2)
@@ -177,6 +186,21 @@ class DependencyEstimator(ObjectEstimator):
 
     def _points(self, inputs: Objects) -> Array:
         return self.map_(self._basis.values(self.input_kernel_, inputs))
+
+    def _left_out_points(self) -> Array:
+        if self.alpha_ is None or not isinstance(self._basis, Basis):
+            return super()._left_out_points()
+        embedding, inputs = self.embedding_, self._basis.inputs
+        outputs = take(embedding.outputs_, slice(0, embedding.paired_))
+        solver = Exact() if isinstance(self.solver_, Cholesky) else self.solver_
+        problem = Regression(
+            self.input_kernel_, inputs, outputs, embedding.outputs_, self.operator_, solver, embedding, self.decoder_
+        )
+        return left_out_points(problem, self.alpha_)
+
+    def _training_inputs(self) -> Objects | None:
+        basis = self._basis
+        return basis.inputs if isinstance(basis, Basis) and not self.input_kernel_.pairwise else None
 
     def _judge(self, loss: Any, embedding: Embedding, decoder: Decoder, outputs: Objects) -> Judge:
         if self.loss not in (None, "rkhs"):

@@ -72,7 +72,7 @@ class NeighborsEstimator(ObjectEstimator):
         """Remember the pairs; choose k if asked to."""
         pairs = check_pairs(self, X, y)
         outputs, output_kernel = pairs.outputs, pairs.output_kernel
-        decoder, reason = choose_decoder(self.decoder, output_kernel, self.loss)
+        decoder, reason = choose_decoder(self.decoder, output_kernel, self.loss, outputs)
         loss = resolve_loss(self.loss, output_kernel, pairs.form.row_shape)
         embedding = Implicit().fit(output_kernel, outputs)
         decoder.fit(embedding, loss)
@@ -103,6 +103,14 @@ class NeighborsEstimator(ObjectEstimator):
     def _points(self, inputs: Objects) -> Array:
         values = to_numpy(self.input_kernel_(inputs, self._inputs))
         return mean_of_nearest(self._norms - 2.0 * values, self.k_)
+
+    def _left_out_points(self) -> Array:
+        gram = to_numpy(self.input_kernel_(self._inputs))
+        others = len(gram) - 1
+        return _LeaveOneOutNeighbours(gram, self._norms).leave_one_out(min(self.k_, others))
+
+    def _training_inputs(self) -> Objects | None:
+        return None if self.input_kernel_.pairwise else self._inputs
 
     def _check_k(self, n: int) -> int | None:
         k = self.k

@@ -179,6 +179,12 @@ def _leave_one_out(found: CholeskyMap, targets: Array | None) -> Array:
     return (identity if targets is None else targets) - residual / xp.linalg.diagonal(inverse)[:, None]
 
 
+def left_out_points(problem: Regression, alpha: float) -> Array:
+    """The point of each training pair, predicted by the fit without it."""
+    assert isinstance(problem.solver, SpectralSolver)
+    return problem.ridge(problem.solver.factorize(problem.kernel, problem.inputs)).leave_one_out(alpha)
+
+
 def weights_map(solver: Solver, kernel: Kernel, basis: Basis | Raw, alpha: float) -> Callable[[Array], Array]:
     """The map from kernel values to weights on the training outputs, identity operator."""
     assert isinstance(basis, Basis)

@@ -2,6 +2,7 @@
 
 from mercer.report.charts import Line, line_chart
 from mercer.report.environment import environment
+from mercer.report.explained import explanation_gallery, explanation_html, explanation_table
 from mercer.report.page import Card, Picture, gallery, page, paragraph, section, table_html
 from mercer.report.png import data_uri, png
 from mercer.report.progress import tracked
@@ -16,6 +17,9 @@ __all__ = [
     "Table",
     "data_uri",
     "environment",
+    "explanation_gallery",
+    "explanation_html",
+    "explanation_table",
     "gallery",
     "line_chart",
     "page",

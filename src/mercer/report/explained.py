@@ -1,0 +1,128 @@
+"""What a prediction rests on, as a table and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from mercer.estimators.answers import Explanation
+from mercer.report.page import Card, Picture, gallery, table_html
+from mercer.report.tables import Table
+
+_WIDTH, _LINE, _LABEL = 560.0, 22.0, 250.0
+
+
+def explanation_table(explanation: Explanation, show: Callable[[Any], str] | None = None) -> Table:
+    """The training pairs that carried a prediction, largest part first.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        From ``model.explain(x)``.
+    show : callable, optional
+        How an input or an output is written; by default its repr, cut short.
+
+    Examples
+    --------
+    >>> from mercer import DependencyEstimator
+    >>> from mercer.kernels import Classes, Subsequence
+    >>> model = DependencyEstimator(Subsequence(2), Classes(), alpha=0.1).fit(["aab", "bba", "abb"], ["x", "y", "x"])
+    >>> explanation_table(model.explain("aab", k=1)).rows[0][:3]
+    ['0', "'aab'", "'x'"]
+    """
+    write = show or brief
+    rows = [
+        [
+            str(one.position),
+            "" if one.input is None else write(one.input),
+            write(one.output),
+            f"{one.weight:+.3f}",
+            f"{one.similarity:.3f}",
+            f"{one.share:+.1%}",
+        ]
+        for one in explanation.carriers
+    ]
+    rows.append(["others", "", "", "", "", f"{explanation.rest:.1%}"])
+    title = f"{write(explanation.input)} → {write(explanation.prediction)}"
+    return Table(["pair", "input", "output", "weight", "likeness", "part"], rows, title)
+
+
+def explanation_html(explanation: Explanation, show: Callable[[Any], str] | None = None) -> str:
+    """The same table with a bar for each part: to the right where a pair spoke for the prediction, to the left against."""
+    write = show or brief
+    parts = [(f"{one.position}: {write(one.output)}", one.share) for one in explanation.carriers]
+    longest = max([abs(share) for _, share in parts] + [1e-12])
+    zero = _LABEL + (_WIDTH - _LABEL) * (0.5 if any(share < 0 for _, share in parts) else 0.0)
+    unit = (_WIDTH - zero - 60) / longest
+    drawn = []
+    for i, (label, share) in enumerate(parts):
+        y = i * _LINE
+        length = abs(share) * unit
+        left = zero if share >= 0 else zero - length
+        side = zero + length + 5 if share >= 0 else left - 5
+        anchor, kind = ("start", "for") if share >= 0 else ("end", "against")
+        drawn.append(
+            f'<text x="0" y="{y + 15:.0f}">{escape(label[:36])}</text>'
+            f'<rect class="{kind}" x="{left:.1f}" y="{y + 4:.0f}" width="{length:.1f}" height="14"/>'
+            f'<text x="{side:.1f}" y="{y + 15:.0f}" text-anchor="{anchor}">{share:+.1%}</text>'
+        )
+    height = len(parts) * _LINE
+    bars = (
+        f'<style>{_STYLE}</style><figure class="parts"><svg viewBox="0 0 {_WIDTH:g} {height:g}" role="img" '
+        f'aria-label="parts of training pairs in the prediction">{"".join(drawn)}</svg></figure>'
+    )
+    return table_html(explanation_table(explanation, show)) + bars
+
+
+def explanation_gallery(
+    explanation: Explanation,
+    image: Callable[[Any], np.ndarray],
+    show: Callable[[Any], str] | None = None,
+) -> str:
+    """The input, then the inputs of the pairs that carried its prediction, as pictures.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        From ``model.explain(x)``.
+    image : callable
+        An input as pixels from −1 (paper) to 1 (ink).
+    show : callable, optional
+        How an output is written.
+    """
+    write = show or brief
+    first = Picture(image(explanation.input), f"→ {write(explanation.prediction)}", "the input")
+    pictures = [
+        Picture(image(one.input), f"{write(one.output)}", f"{one.share:+.0%}")
+        for one in explanation.carriers
+        if one.input is not None
+    ]
+    return gallery([Card("An input, and the training pairs its prediction rests on", [first, *pictures])])
+
+
+def brief(thing: Any) -> str:
+    """An object in a few characters.
+
+    Examples
+    --------
+    >>> brief("ab"), brief(np.zeros(3)), brief(np.zeros((8, 8))), brief(frozenset({2, 1}))
+    ("'ab'", '[0, 0, 0]', 'array of shape (8, 8)', '{1, 2}')
+    """
+    if isinstance(thing, set | frozenset):
+        return "{" + ", ".join(sorted(map(str, thing))) + "}"
+    if hasattr(thing, "shape") and thing.shape != ():
+        if len(thing.shape) > 1 or thing.shape[0] > 8:
+            return f"array of shape {tuple(thing.shape)}"
+        return "[" + ", ".join(f"{float(value):.3g}" for value in thing) + "]"
+    text = str(thing) if isinstance(thing, np.generic) else repr(thing)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+_STYLE = """
+.parts { max-width: 40rem; margin: .5rem 0 1rem; color: var(--soft, currentColor); }
+.parts svg { width: 100%; height: auto; } .parts text { fill: currentColor; font-size: 12px; }
+.parts .for { fill: #3b82c4; } .parts .against { fill: var(--accent, #b3261e); }
+"""
