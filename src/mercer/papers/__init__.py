@@ -21,6 +21,10 @@ EXPERIMENTS: dict[str, str] = {
     "entangled-weather": "entangled_weather:Weather",
     "entangled-simulated": "entangled_simulated:Simulated",
     "gait": "gait:HipToKnee",
+    "label-ranking": "beyond.label_ranking:LabelRankings",
+    "massbank": "beyond.massbank:MassBank",
+    "bibtex": "beyond.bibtex:Bibtex",
+    "multilabel": "beyond.multilabel:MultiLabelSets",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
 
