@@ -3,9 +3,9 @@
 from mercer.datasets.curves import Gait, Weather, load_gait, load_weather
 from mercer.datasets.digits import DigitHalves, Digits, load_digit_halves, load_usps
 from mercer.datasets.faces import FacePairs, Faces, load_faces
-from mercer.datasets.multilabel import MultiLabel, load_multilabel
 from mercer.datasets.label_ranking import LabelRanking, load_label_ranking
 from mercer.datasets.massbank import MolecularSpectra, load_massbank
+from mercer.datasets.multilabel import MultiLabel, load_multilabel
 from mercer.datasets.ocr import HandwrittenWords, load_ocr_words
 from mercer.datasets.store import ChecksumError, fetch
 
@@ -17,17 +17,17 @@ __all__ = [
     "Faces",
     "Gait",
     "HandwrittenWords",
-    "MolecularSpectra",
     "LabelRanking",
+    "MolecularSpectra",
     "MultiLabel",
     "Weather",
     "fetch",
     "load_digit_halves",
     "load_faces",
     "load_gait",
-    "load_multilabel",
     "load_label_ranking",
     "load_massbank",
+    "load_multilabel",
     "load_ocr_words",
     "load_usps",
     "load_weather",
