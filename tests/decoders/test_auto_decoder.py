@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from mercer.decoders import (
+    BeamSearch,
     Candidates,
     ClosedForm,
     ExpectedLoss,
     FixedPoint,
+    LongestPath,
     PerPosition,
     auto_decoder,
 )
@@ -20,10 +22,14 @@ from mercer.kernels import (
     LabelSets,
     Laplacian,
     Linear,
+    Mismatch,
     Positions,
+    Spectrum,
     Subsequence,
+    WeightedDegree,
 )
 from mercer.losses import KernelLoss, SquaredError, ZeroOne
+from mercer.objects import as_objects
 
 
 @pytest.mark.parametrize(
@@ -43,6 +49,14 @@ from mercer.losses import KernelLoss, SquaredError, ZeroOne
         (Linear() + Gaussian(1.0), Candidates),
         (Laplacian(1.0), Candidates),
         (Subsequence(3).normalized(), Candidates),
+        (WeightedDegree(3), LongestPath),
+        (2.0 * WeightedDegree(2) + Positions(), LongestPath),
+        (WeightedDegree(2, shift=1), Candidates),
+        (Spectrum(3), BeamSearch),
+        (0.5 * (Spectrum(1) + Spectrum((2, 3))).normalized(), BeamSearch),
+        (Mismatch(3, 1, "abcd"), BeamSearch),
+        (Spectrum(2) * Spectrum(2), Candidates),
+        (GaussianOf(Spectrum(2), 2.0), Candidates),
         (Classes(), Candidates),
         (LabelSets(), Candidates),
     ],
@@ -69,6 +83,17 @@ def test_a_loss_that_is_the_kernels_own_leaves_it_to_the_kernel():
     assert type(auto_decoder(Gaussian(2.0), KernelLoss(Gaussian(1.0)))[0]) is ExpectedLoss
     assert type(auto_decoder(Linear(), SquaredError())[0]) is ClosedForm
     assert type(auto_decoder(Gaussian(2.0), SquaredError())[0]) is ExpectedLoss
+
+
+def test_too_many_symbols_leave_it_to_the_training_outputs():
+    few = as_objects([["to", "be"], ["not", "to"]])
+    many = as_objects([list(range(start, start + 100)) for start in range(0, 10_000, 50)])
+    for kernel, chosen in ((Spectrum(2), BeamSearch), (WeightedDegree(2), LongestPath)):
+        assert type(auto_decoder(kernel, None, few)[0]) is chosen
+        assert type(auto_decoder(kernel, None, many)[0]) is Candidates
+    letters = tuple("abcdefghijklmnopqrstuvwxyz0123456789")
+    texts = as_objects(["".join(np.random.default_rng(i).permutation(letters)) for i in range(60)])
+    assert type(auto_decoder(Mismatch(4, 2, letters), None, texts)[0]) is Candidates
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.0), Laplacian(1.0)], ids=repr)

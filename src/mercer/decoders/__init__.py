@@ -11,20 +11,26 @@ from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
 from mercer.decoders.standardized import Standardized
+from mercer.decoders.strings import BeamSearch, BranchAndBound, EulerianWalk, LongestPath, Report
 
 __all__ = [
     "Assignment",
+    "BeamSearch",
     "Blocks",
+    "BranchAndBound",
     "Candidates",
     "ClosedForm",
     "Decoder",
+    "EulerianWalk",
     "ExpectedF1",
     "ExpectedLoss",
     "FixedPoint",
     "KemenyOrder",
+    "LongestPath",
     "PerPosition",
     "Ranked",
     "RankingDecoder",
+    "Report",
     "Sorting",
     "Standardized",
     "Thresholded",

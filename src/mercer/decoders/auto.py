@@ -13,12 +13,16 @@ from mercer.decoders.fixed_point import FixedPoint
 from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import ranking_decoder
+from mercer.decoders.strings.beam import BeamSearch
+from mercer.decoders.strings.kernels import can_construct, position_span, unnormalised, window_terms
+from mercer.decoders.strings.longest_path import LongestPath
 from mercer.kernels import LabelSets, Positions
 from mercer.kernels.base import Kernel
 from mercer.losses import F1, Hamming, KernelLoss, SquaredError, resolve_loss
+from mercer.objects import Objects
 
 
-def auto_decoder(kernel: Kernel, loss: Any = None) -> tuple[Decoder, str]:
+def auto_decoder(kernel: Kernel, loss: Any = None, outputs: Objects | None = None) -> tuple[Decoder, str]:
     """The decoder for a resolved output kernel and the loss a user named, and one sentence why.
 
     ==========================================  ==================
@@ -29,13 +33,16 @@ def auto_decoder(kernel: Kernel, loss: Any = None) -> tuple[Decoder, str]:
     `Linear`                                    `ClosedForm`
     `Gaussian` on vectors                       `FixedPoint`
     `Positions`                                 `PerPosition`
+    `WeightedDegree` without shifts             `LongestPath`
+    `Spectrum`, `Mismatch`, sums, normalised    `BeamSearch`
     `Kemeny`                                    `KemenyOrder`
     `RankHamming`                               `Assignment`
     `Borda`, `Lehmer`                           `Sorting`
     any other kernel                            `Candidates`
     ==========================================  ==================
 
-    A factor before the kernel changes nothing. `SquaredError` is the loss of `Linear` and `Borda`, `Kendall` that of
+    Where the training `outputs` are given and have too many symbols for sequences to be grown, it is `Candidates` too. A factor
+    before the kernel changes nothing. `SquaredError` is the loss of `Linear` and `Borda`, `Kendall` that of
     `Kemeny`, `Hamming` that of `RankHamming`.
 
     Examples
@@ -64,4 +71,8 @@ def auto_decoder(kernel: Kernel, loss: Any = None) -> tuple[Decoder, str]:
         return FixedPoint(), f"{inner!r} is smooth on vectors, so the nearest one is climbed to"
     if isinstance(inner, Positions):
         return PerPosition(), f"under {inner!r} each position can be decided alone"
+    if position_span(inner) is not None and can_construct(inner, outputs):
+        return LongestPath(), f"{inner!r} compares position by position, so the best of all sequences is a longest path"
+    if window_terms(unnormalised(inner)) is not None and can_construct(inner, outputs):
+        return BeamSearch(), f"{inner!r} adds up over n-grams, so a sequence can be grown symbol by symbol"
     return Candidates(), f"{inner!r} has no inverse of its own, so training outputs are compared"

@@ -12,7 +12,7 @@ from mercer.embeddings import Embedding, Features, FeaturesOf, Implicit, Pivoted
 from mercer.estimators.data import Pairs
 from mercer.kernels import LabelsBySize
 from mercer.kernels.base import Kernel
-from mercer.objects import count, is_numeric
+from mercer.objects import Objects, count, is_numeric
 from mercer.operators import Covariance, Identity, Operator
 from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver
 
@@ -40,10 +40,10 @@ def choose_solver(solver: Any, operator: Operator, one_alpha: bool) -> Choice:
     return Choice(clone(solver), "given")
 
 
-def choose_decoder(decoder: Any, kernel: Kernel, loss: Any) -> Choice:
+def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Objects | None = None) -> Choice:
     """The decoder, from ``"auto"`` or the one the user gave."""
     if isinstance(decoder, str) and decoder == "auto":
-        return Choice(*auto_decoder(kernel, loss))
+        return Choice(*auto_decoder(kernel, loss, outputs))
     if not isinstance(decoder, Decoder):
         raise TypeError(f"decoder={decoder!r}; expected 'auto' or a decoder from mercer.decoders, such as Candidates()")
     return Choice(clone(decoder), "given")

@@ -61,7 +61,7 @@ def check_decoder(
         allowed = training if candidates is None else embedding.kernel_.check(candidates)
         _check_no_worse(fitted, H, allowed)
         _check_each_point_alone(fitted, H)
-        _check_rank(fitted, H, len(index))
+        _check_rank(fitted, H, len(index) if candidates is None or not fitted.constructs else 1)
         _check_choose(fitted, H, training)
 
 
@@ -108,10 +108,14 @@ def _check_same(fitted: Decoder, H: Array, a: Objects, b: Objects, how: str) -> 
 def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
     everything = fitted.rank(H, available + 1)
     few = fitted.rank(H, 2)
+    if fitted.constructs:
+        _check_same(fitted, H, fitted.decode(H), best(everything), "by rank()")
     for i, (ranked, two) in enumerate(zip(everything, few, strict=True)):
         found = count(ranked.objects)
+        # a decoder that constructs objects may have more of them than there are candidates
+        enough = found >= available if fitted.constructs else found == available
         _require(
-            found == len(ranked.scores) == available,
+            enough and found == len(ranked.scores),
             f"rank gave {found} objects with {len(ranked.scores)} scores for point {i}, of {available} candidates",
         )
         keys = _keys(ranked.objects)
@@ -133,7 +137,8 @@ def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
 
 def _check_choose(fitted: Decoder, H: Array, training: Objects) -> None:
     first, chosen = fitted.rank(H, 1), fitted.choose(H, training)
-    _check_same(fitted, H, best(first), best(chosen), "by choose() among the training outputs")
+    if not fitted.constructs:
+        _check_same(fitted, H, best(first), best(chosen), "by choose() among the training outputs")
     # other indices than in training: an index into the wrong list would show
     some = take(training, np.arange(count(training))[::-1][: max(1, count(training) - 1)])
     each = fitted.choose_each(H, [some] * len(first))

@@ -1,0 +1,97 @@
+"""Predicted counts of n-grams as the edges of a graph, and the sequence that walks each of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from mercer.decoders.families import unscaled
+from mercer.decoders.strings.base import Constructed, refuse
+from mercer.decoders.strings.beam import BeamSearch
+from mercer.decoders.strings.lengths import Lengths
+from mercer.decoders.strings.walks import Edges, count_walks, walk
+from mercer.decoders.strings.windows import WindowModel
+from mercer.kernels import Spectrum
+from mercer.kernels._lengths import length_range
+
+
+class EulerianWalk(BeamSearch):
+    r"""The sequence whose n-grams are those predicted, by a walk through all of them (Cortes, Mohri and Weston 2005).
+
+    Under ``Spectrum(n)`` a point is a predicted number of times for each n-gram. Rounded, they are the edges of a graph on
+    stretches of n − 1 symbols, and a walk that uses every edge once is a sequence with just these n-grams: no sequence is
+    nearer, and finding it takes time linear in its length. The walk is unique where the counts determine the sequence.
+
+    Rounded predictions often allow no such walk. Then edges are dropped or repeated: the heaviest connected part is walked in as
+    few pieces as possible, these are put together, and the better of that and a beam search is the answer.
+
+    Parameters
+    ----------
+    threshold : float, default=0.5
+        The part of a count from which it is rounded up. Only at one half is a walk through all edges proven to be the best.
+    width, length, alphabet
+        As for `BeamSearch`; a walk of another length than allowed is no answer.
+
+    Attributes
+    ----------
+    walks_ : list of int
+        For each point of the last `decode` how many sequences have just the predicted n-grams; 0 where none has.
+    reports_ : list of Report
+        Objective, proven bound and gap of each answer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.embeddings import Implicit
+    >>> from mercer.kernels import Spectrum
+    >>> embedding = Implicit().fit(Spectrum(2), np.array(["abc", "cda", "bc"], dtype=object))
+    >>> decoder = EulerianWalk(length=(2, 9)).fit(embedding)
+    >>> decoder.decode(np.array([[0.8, 0.9, 0.1]]))
+    array(['abcda'], dtype=object)
+    >>> decoder.walks_, decoder.reports_[0].optimal
+    ([4], True)
+    """
+
+    walks_: list[int]
+    model_: WindowModel
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        width: int = 64,
+        length: Any = None,
+        alphabet: Iterable[Hashable] | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.width = width
+        self.length = length
+        self.alphabet = alphabet
+
+    def _prepare(self) -> tuple[int, int | None]:
+        if not isinstance(self.threshold, float | int) or not 0 < self.threshold <= 1:
+            raise ValueError(f"threshold={self.threshold!r}; expected a number above 0, at most 1")
+        kernel = unscaled(self.embedding_.kernel_)
+        if not isinstance(kernel, Spectrum) or len(length_range(kernel.length)) != 1:
+            raise refuse(self, self.embedding_.kernel_, "Spectrum of one length")
+        return super()._prepare()
+
+    def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
+        span, machine = self.model_.shortest, self.model_.machine
+        edges = np.flatnonzero(machine.lengths == span)
+        cost = float(self.model_.tables[0, 0])  # the factor before the kernel
+        rises = self.model_.targets(points)[:, edges] / cost
+        counts = np.floor(rises + 1.0 - self.threshold).astype(int)
+        found, self.walks_ = [], []
+        for i, row in enumerate(counts):
+            graph: Edges = {machine.stretches[state]: int(n) for state, n in zip(edges, row, strict=True) if n > 0}
+            self.walks_.append(count_walks(graph))
+            word = walk(graph)
+            exact = self.walks_[-1] > 0 and lengths.allow(i, len(word))
+            one = Lengths(lengths.low[i : i + 1], lengths.high[i : i + 1])
+            rest = [] if exact and k == 1 else super()._construct(points[i : i + 1], one, k)
+            words = [word] if lengths.allow(i, len(word)) else []
+            limit = self.model_.limit(self.model_.targets(points[i : i + 1])[0], *map(int, (one.low[0], one.high[0])))
+            found.append(Constructed(words + [other for each in rest for other in each.words if other != word], limit))
+        return found

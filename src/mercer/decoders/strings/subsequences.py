@@ -1,0 +1,153 @@
+"""The kernel of subsequences with gaps, symbol by symbol."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes
+
+_STEPS = 40
+"""Halvings in the search for the level of a bound; any level is a bound, the right one is the least."""
+
+
+class SubsequenceModel:
+    r"""The score of a kernel that counts subsequences u of r symbols, :math:`\phi_u(y) = c \sum_{i:\,u=y[i]} \lambda^{l(i)}`.
+
+    The last symbol of a new subsequence is the new symbol, the others are a shorter subsequence that is there already. So the
+    weights of all subsequences of 1, …, r − 1 symbols are kept, each λ times smaller with every symbol that follows.
+
+    Parameters
+    ----------
+    symbols, length, decay
+        The size of the alphabet, r and λ.
+    scale : float
+        c, the root of a factor before the kernel.
+    values : sparse array (symbols ** length, coordinates)
+        ⟨h, φ(u)⟩ of each word of r symbols, in their order, is its product with the point.
+    norm : float, optional
+        l(y, y) of the normalised kernel; None where the kernel is not normalised.
+    """
+
+    def __init__(
+        self, symbols: int, length: int, decay: float, scale: float, values: sparse.csr_array, norm: float | None
+    ) -> None:
+        self.symbols, self.shortest, self.decay, self.scale, self.norm = symbols, length, decay, scale, norm
+        # a word of r symbols has one subsequence, of weight c λ^r: the rest is what the point has for it
+        self.values = sparse.csr_array(values / (scale * decay**length))
+
+    def targets(self, points: np.ndarray) -> np.ndarray:
+        """The coordinate of each point along each subsequence."""
+        return np.ascontiguousarray((self.values @ points.T).T)
+
+    def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
+        """The score."""
+        seen = square > 0
+        if self.norm is None:
+            return np.where(seen, 2.0 * linear - square, -np.inf)
+        return np.where(seen, 2.0 * linear / np.sqrt(np.where(seen, square, 1.0)) - self.norm, -np.inf)
+
+    def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
+        """The empty beginning for each point."""
+        n, zero = len(targets), np.zeros(len(targets))
+        state = tuple(np.zeros((n, self.symbols**size)) for size in range(1, self.shortest + 1))
+        text = np.zeros((n, longest), dtype=np.int64)
+        return Prefixes(np.arange(n), text, np.zeros(n, dtype=np.int64), zero, zero.copy(), state)
+
+    def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
+        """The words of r symbols the point has most of."""
+        width = min(width, targets.shape[1])
+        chosen = np.argsort(-targets, axis=1, kind="stable")[:, :width]
+        grown = self.empty(targets, longest).take(np.repeat(np.arange(len(targets)), width))
+        rows = np.arange(len(grown))
+        letters = np.stack(np.unravel_index(chosen.ravel(), (self.symbols,) * self.shortest))
+        for symbol in letters:
+            linear, square = self.extended(grown, targets)
+            grown = self.grown(grown, rows, symbol, linear[rows, symbol], square[rows, symbol])
+        return grown
+
+    def outlook(self, targets: np.ndarray) -> Outlook:
+        """Nothing: with gaps every symbol counts together with all before it."""
+        return ()
+
+    def ahead(
+        self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As they are."""
+        return linear, square
+
+    def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each beginning with each symbol added."""
+        n, a = len(prefixes), self.symbols
+        shorter = self.scale * self.decay * self._shorter(prefixes.state)
+        counts = prefixes.state[-1].reshape(n, -1, a)
+        wanted = targets[prefixes.owner].reshape(n, -1, a)
+        linear = prefixes.linear[:, None] + np.einsum("nv,nva->na", shorter, wanted)
+        crossed = 2.0 * np.einsum("nv,nva->na", shorter, counts)
+        return linear, prefixes.square[:, None] + crossed + np.sum(shorter**2, axis=1)[:, None]
+
+    def grown(
+        self, prefixes: Prefixes, rows: np.ndarray, symbols: np.ndarray, linear: np.ndarray, square: np.ndarray
+    ) -> Prefixes:
+        """Some beginnings with one symbol more."""
+        m, a = len(rows), self.symbols
+        text = prefixes.text[rows]
+        each = np.arange(m)
+        text[each, prefixes.size[rows]] = symbols
+        old = tuple(part[rows] for part in prefixes.state)
+        state = []
+        for size, part in enumerate(old, start=1):
+            last = size == self.shortest
+            longer = (part if last else self.decay * part).reshape(m, -1, a)
+            before = old[size - 2] if size > 1 else np.ones((m, 1))
+            longer[each, :, symbols] += (self.scale if last else 1.0) * self.decay * before
+            state.append(longer.reshape(m, -1))
+        return Prefixes(prefixes.owner[rows], text, prefixes.size[rows] + 1, linear, square, tuple(state))
+
+    def limit(self, target: np.ndarray, low: int, high: int) -> float:
+        """No sequence of an allowed length scores higher."""
+        return float(self._bounds(self.empty(target[None, :], high), target, low, high)[0])
+
+    def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
+        """Bounds on the ends of beginnings grown for one point."""
+        return lambda prefixes: self._bounds(prefixes, target, low, high)
+
+    def _bounds(self, prefixes: Prefixes, target: np.ndarray, low: int, high: int) -> np.ndarray:
+        r"""No end is better than this: counts only grow, and how much they add up to depends on the length alone.
+
+        The counts that would be best under these two conditions are :math:`\max(\phi_u, m_u - \theta)`, with θ such that they add
+        up right; the Lagrangian at any θ is a bound. Normalised, the cosine with what the point has above zero is one.
+        """
+        if self.norm is not None:
+            return np.full(len(prefixes), 2.0 * np.sqrt(np.sum(np.maximum(target, 0.0) ** 2)) - self.norm)
+        counts = prefixes.state[-1]
+        totals = self._totals(high)
+        now = totals[prefixes.size]
+        least, most = totals[np.maximum(prefixes.size, low)] - now, totals[high] - now
+        have = counts.sum(axis=1)
+        wish = np.maximum(target - counts, 0.0).sum(axis=1)
+        goal = have + np.clip(wish, least, most)
+        # between these two the counts add up to too much and to too little
+        bottom = np.full(len(prefixes), target.min() - goal.max() - 1.0)
+        ceiling = np.full(len(prefixes), target.max() + 1.0)
+        for _ in range(_STEPS):
+            middle = 0.5 * (bottom + ceiling)
+            much = np.maximum(counts, target - middle[:, None]).sum(axis=1) > goal
+            bottom, ceiling = np.where(much, middle, bottom), np.where(much, ceiling, middle)
+        level = np.where((wish >= least) & (wish <= most), 0.0, 0.5 * (bottom + ceiling))
+        best = np.maximum(counts, target - level[:, None])
+        return np.sum(best * (2.0 * (target - level[:, None]) - best), axis=1) + 2.0 * level * goal
+
+    def _shorter(self, state: tuple[np.ndarray, ...]) -> np.ndarray:
+        """The weights of all subsequences one symbol shorter than those that count."""
+        return state[-2] if self.shortest > 1 else np.ones((len(state[0]), 1))
+
+    def _totals(self, longest: int) -> np.ndarray:
+        """What all counts of a sequence of 0, 1, …, `longest` symbols add up to: the same for every sequence."""
+        weights = np.zeros(self.shortest)  # of subsequences of 0, …, r − 1 symbols
+        weights[0] = 1.0
+        totals = [0.0]
+        for _ in range(longest):
+            totals.append(totals[-1] + self.scale * self.decay * weights[-1])
+            weights[1:] = self.decay * (weights[1:] + weights[:-1])
+        return np.asarray(totals)

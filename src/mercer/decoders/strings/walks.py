@@ -1,0 +1,129 @@
+"""Walks through graphs whose edges are n-grams, and how many there are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from math import factorial, prod
+
+Gram = tuple[int, ...]
+"""n symbols: an edge from its first n − 1 symbols to its last n − 1."""
+
+Edges = dict[Gram, int]
+"""How often each n-gram is there."""
+
+
+def walk(edges: Edges) -> list[int]:
+    """A sequence with the n-grams of the heaviest connected part, and no others where one walk goes through all of them.
+
+    Examples
+    --------
+    >>> walk({(0, 1): 1, (1, 2): 1, (2, 0): 1})
+    [0, 1, 2, 0]
+    >>> walk({(0, 1): 1, (0, 2): 1})  # two walks, put together
+    [0, 2, 0, 1]
+    """
+    part = max(connected_parts(edges), key=lambda part: sum(part.values()), default={})
+    word: list[int] = []
+    for trail in sorted(_trails(part), key=len, reverse=True):
+        text = [*trail[0], *(gram[-1] for gram in trail[1:])]
+        shared = max(n for n in range(min(len(word), len(trail[0]) - 1) + 1) if word[len(word) - n :] == text[:n])
+        word += text[shared:]
+    return word
+
+
+def count_walks(edges: Edges) -> int:
+    """How many sequences have just these n-grams, each as often (the theorem of Best).
+
+    Examples
+    --------
+    >>> count_walks({(0, 1): 1, (1, 2): 1}), count_walks({(0, 1): 2}), count_walks({(0, 1): 1, (1, 0): 1})
+    (1, 0, 2)
+    """
+    surplus = _surplus(edges)
+    odd = sorted((n, node) for node, n in surplus.items() if n)
+    if not edges or len(connected_parts(edges)) > 1 or [n for n, _ in odd] not in ([], [-1, 1]):
+        return 0
+    joined = [(gram[:-1], gram[1:], n) for gram, n in edges.items()]
+    if odd:  # one edge from the end back to the start turns every walk into a circle
+        joined.append((odd[0][1], odd[1][1], 1))
+    out: Counter[Gram] = Counter()
+    for source, _, n in joined:
+        out[source] += n
+    place = {node: i for i, node in enumerate(out)}
+    laplacian = [[0] * len(out) for _ in out]
+    for source, target, n in joined:
+        laplacian[place[source]][place[source]] += n
+        laplacian[place[source]][place[target]] -= n
+    circles = _determinant([row[1:] for row in laplacian[1:]]) * prod(factorial(n - 1) for n in out.values())
+    begins = 1 if odd else sum(out.values())  # a circle may begin at any of its edges
+    # equal n-grams may change places without changing the sequence
+    return circles * begins // prod(factorial(n) for n in edges.values())
+
+
+def connected_parts(edges: Edges) -> list[Edges]:
+    """The edges of each part of the graph that hangs together."""
+    root: dict[Gram, Gram] = {}
+
+    def find(node: Gram) -> Gram:
+        while root.setdefault(node, node) != node:
+            node = root[node]
+        return node
+
+    for gram in edges:
+        root[find(gram[:-1])] = find(gram[1:])
+    parts: defaultdict[Gram, Edges] = defaultdict(dict)
+    for gram, n in edges.items():
+        parts[find(gram[1:])][gram] = n
+    return list(parts.values())
+
+
+def _trails(part: Edges) -> list[list[Gram]]:
+    """As few walks as use every edge of a connected part once, each a list of n-grams (Hierholzer)."""
+    left: defaultdict[Gram, list[Gram]] = defaultdict(list)
+    for gram, n in part.items():
+        left[gram[:-1]] += [gram] * n
+    starts = [node for node, n in _surplus(part).items() for _ in range(n)] or [gram[:-1] for gram in list(part)[:1]]
+    trails = [_until_stuck(start, left) for start in starts]
+    for trail in trails:  # what is left are circles: each is inserted where it touches a walk
+        at = 0
+        while at <= len(trail):
+            node = trail[at][:-1] if at < len(trail) else trail[-1][1:]
+            if left[node]:
+                trail[at:at] = _until_stuck(node, left)
+            else:
+                at += 1
+    return trails
+
+
+def _until_stuck(node: Gram, left: defaultdict[Gram, list[Gram]]) -> list[Gram]:
+    """Walk unused edges, which are used up, for as long as there are any."""
+    trail = []
+    while left[node]:
+        trail.append(left[node].pop())
+        node = trail[-1][1:]
+    return trail
+
+
+def _surplus(edges: Edges) -> Counter[Gram]:
+    """For each node, how many more edges leave it than enter it."""
+    surplus: Counter[Gram] = Counter()
+    for gram, n in edges.items():
+        surplus[gram[:-1]] += n
+        surplus[gram[1:]] -= n
+    return surplus
+
+
+def _determinant(matrix: list[list[int]]) -> int:
+    """The determinant of a matrix of whole numbers, exact (Bareiss)."""
+    rows, sign, before = [list(row) for row in matrix], 1, 1
+    for k in range(len(rows) - 1):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return 0
+        if pivot != k:
+            rows[k], rows[pivot], sign = rows[pivot], rows[k], -sign
+        for i in range(k + 1, len(rows)):
+            for j in range(k + 1, len(rows)):
+                rows[i][j] = (rows[i][j] * rows[k][k] - rows[i][k] * rows[k][j]) // before
+        before = rows[k][k]
+    return sign * rows[-1][-1] if rows else 1
