@@ -45,18 +45,18 @@ class Calibration:
 
     def threshold(self, coverage: float, default_candidates: bool = False) -> float:
         """The score up to which answers are kept; infinite where there are too few pairs, or too few right answers listed."""
-        scores = np.sort(self._effective(default_candidates))
+        scores = np.sort(self.effective(default_candidates))
         # rounded, so that 0.9 · 10 is the 9th and not the 10th
         place = math.ceil(round((len(scores) + 1) * coverage, 9))
         return float(scores[place - 1]) if place <= len(scores) else math.inf
 
     def p_values(self, scores: np.ndarray, default_candidates: bool = False) -> np.ndarray:
         """The share of calibration scores, a new one counted in, that are as large as each score."""
-        known = np.sort(self._effective(default_candidates))
+        known = np.sort(self.effective(default_candidates))
         at_least = len(known) - np.searchsorted(known, scores, side="left")
         return (1.0 + at_least) / (len(known) + 1.0)
 
-    def _effective(self, default_candidates: bool) -> np.ndarray:
+    def effective(self, default_candidates: bool) -> np.ndarray:
         """The scores, infinite for answers that could not be given."""
         return np.where(self.listed, self.scores, np.inf) if default_candidates else self.scores
 

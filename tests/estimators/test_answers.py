@@ -50,6 +50,38 @@ def test_coverage_over_fifty_splits_is_as_promised(held_out, coverage):
     assert abs(np.mean(found) - coverage) < 0.02
 
 
+def test_jackknife_sets_are_those_of_refitting_without_each_pair():
+    X, y = classes(22, 4)
+    for loss, kernel, outputs in ((None, Classes(), y), (ZeroOne(), Gaussian(1.0), np.eye(4)[y])):
+        model = DependencyEstimator(Gaussian(1.0), kernel, alpha=0.3, loss=loss)
+        model.fit(X[:18], outputs[:18])
+        candidates = np.unique(outputs, axis=0)
+        agree = np.zeros((4, len(candidates)))
+        for i in range(18):
+            rest = np.arange(18) != i
+            other = clone(model).fit(X[:18][rest], outputs[:18][rest])
+            own = other.calibrate(X[i : i + 1], outputs[i : i + 1]).calibration_.scores[0]
+            for j in range(len(candidates)):
+                each = candidates[[j] * 4]
+                agree[:, j] += own >= other.calibrate(X[18:], each).calibration_.scores
+        for coverage in (0.3, 0.7, 0.9):
+            sets = model.predict_set(X[18:], coverage, candidates=candidates, method="jackknife+")
+            for found, counts in zip(sets, agree, strict=True):
+                expected = candidates[(1 + counts) / 19 > 1 - coverage]
+                assert sorted(map(str, found.objects)) == sorted(map(str, expected))
+                assert (np.diff(found.scores) <= 0).all()
+
+
+def test_the_jackknife_covers_too():
+    found = []
+    for seed in range(20):
+        X, y = classes(320, seed)
+        with threadpool_limits(1):
+            model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=1.0).fit(X[:120], y[:120])
+            found.append(holds(model.predict_set(X[120:], 0.9, method="jackknife+"), y[120:]).mean())
+    assert abs(np.mean(found) - 0.9) < 0.02
+
+
 def test_more_coverage_means_larger_sets_that_hold_the_smaller_ones():
     X, y = classes(300, 0)
     model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=1.0).fit(X[:200], y[:200])
@@ -203,6 +235,10 @@ def test_other_bad_arguments():
         model.calibrate(X[:3], y[:2])
     with pytest.raises(ValueError, match="k=0; expected how many pairs"):
         model.explain(X[0], k=0)
+    with pytest.raises(ValueError, match="method='split'; expected 'auto' or 'jackknife"):
+        model.predict_set(X, method="split")
+    with pytest.raises(ValueError, match=r"NeighborsEstimator has no jackknife\+"):
+        NeighborsEstimator(Gaussian(1.0), Classes()).fit(X, y).predict_set(X, method="jackknife+")
     machine = DependencyEstimator(Gaussian(1.0), Classes(), regressor=SVR(kernel="precomputed")).fit(X, y)
     with pytest.raises(ValueError, match=r"call calibrate\(X, y\)"):
         machine.predict_set(X)

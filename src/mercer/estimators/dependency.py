@@ -7,11 +7,12 @@ from typing import Any, Self
 from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
-from mercer.decoders import Decoder
+from mercer.arrays import Array, eye
+from mercer.decoders import Decoder, Ranked
 from mercer.embeddings import Directions, Embedding, Implicit
 from mercer.estimators.base import ObjectEstimator
-from mercer.estimators.data import check_inputs, check_pairs
+from mercer.estimators.data import check_inputs, check_pairs, listed
+from mercer.estimators.jackknife import LeftOutFits
 from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver
 from mercer.estimators.regression import (
     Basis,
@@ -176,11 +177,8 @@ class DependencyEstimator(ObjectEstimator):
         if coupled or self.alpha_ is None or isinstance(self.embedding_, Implicit):
             return super().decision_weights(X)
         # coordinates were enough for predicting; the weights take the factor of k once more
-        inputs = check_inputs(self, X, self.input_kernel_, reset=False)
-        solve = weights_map(self.solver_, self.input_kernel_, self._basis, self.alpha_)
-        weights = solve(self._basis.values(self.input_kernel_, inputs))
         implicit = Implicit().fit(self.output_kernel_, self.embedding_.outputs_, self.embedding_.paired_)
-        return implicit.weights(beside(weights, self.embedding_.outputs_))
+        return implicit.weights(self._ridge_weights(X))
 
     # -- pieces -------------------------------------------------------------------------------------
 
@@ -197,6 +195,24 @@ class DependencyEstimator(ObjectEstimator):
             self.input_kernel_, inputs, outputs, embedding.outputs_, self.operator_, solver, embedding, self.decoder_
         )
         return left_out_points(problem, self.alpha_)
+
+    def _jackknife_sets(self, X: Any, coverage: float, candidates: Any) -> list[Ranked]:
+        if self.alpha_ is None or not isinstance(self.operator_, Identity):
+            return super()._jackknife_sets(X, coverage, candidates)
+        outputs = self.embedding_.outputs_
+        left_out = beside(self._left_out_points(), outputs)
+        own = self.embedding_.coordinates_
+        own = eye(left_out.shape[0], left_out) if own is None else own[: left_out.shape[0], :]
+        fits = LeftOutFits(self._points_of(X), self._ridge_weights(X), beside(own, outputs), left_out)
+        pool, calibration = self._pool(candidates), self._left_out(left_out)
+        return fits.sets(self.decoder_, pool, calibration, coverage, candidates is None)
+
+    def _ridge_weights(self, X: Any) -> Array:
+        """(k + αI)⁻¹k_x, on the pairs: the operator is the identity."""
+        assert self.alpha_ is not None
+        inputs = check_inputs(self, listed(X), self.input_kernel_, reset=False)
+        solve = weights_map(self.solver_, self.input_kernel_, self._basis, self.alpha_)
+        return beside(solve(self._basis.values(self.input_kernel_, inputs)), self.embedding_.outputs_)
 
     def _training_inputs(self) -> Objects | None:
         basis = self._basis
