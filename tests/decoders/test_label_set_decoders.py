@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-from mercer import DependencyEstimator
+from mercer import DependencyEstimator, load, save
 from mercer.decoders import Candidates, ClosedForm, ExpectedF1, ExpectedLoss, Thresholded, auto_decoder
 from mercer.embeddings import Features, FeaturesOf, Implicit
 from mercer.kernels import Gaussian, GaussianOf, LabelsBySize, LabelSets, Linear, Overlap, Subsequence
@@ -237,6 +237,16 @@ def test_multi_label_binarizer_there_and_back(problem):
         direct = DependencyEstimator(Gaussian(2.0), LabelSets(), loss=F1()).fit(X, sets)
         back = binarizer.inverse_transform(model.predict(X[:9]))
         assert [set(y) for y in back] == [set(y) for y in direct.predict(X[:9])]
+
+
+def test_a_saved_model_still_answers_with_sparse_indicators(problem, tmp_path):
+    pytest.importorskip("skops", reason="skops is not installed")
+    X, Y = problem
+    model = DependencyEstimator(Gaussian(2.0), LabelSets(), loss=F1()).fit(X, sparse.csc_array(Y))
+    loaded = load(save(model, tmp_path / "model.skops"))
+    found = loaded.predict(X[:5])
+    assert type(found) is sparse.csc_array
+    np.testing.assert_array_equal(found.toarray(), model.predict(X[:5]).toarray())
 
 
 def test_scores_of_labels_are_chosen_by_their_order(problem):
