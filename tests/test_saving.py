@@ -19,12 +19,13 @@ from mercer.kernels import (
     Kemeny,
     LabelSets,
     Linear,
+    Overlap,
     Positions,
     Precomputed,
     RankHamming,
     Subsequence,
 )
-from mercer.losses import EditDistance, Kendall
+from mercer.losses import F1, EditDistance, Hamming, Kendall
 from mercer.operators import ConditionalCovariance, Covariance
 from mercer.saving import trusted_types
 from mercer.selection import LeaveOneOut
@@ -55,6 +56,9 @@ SETS = [frozenset(w) | {len(w)} for w in WORDS]
         ),
         (DependencyEstimator(Subsequence(2).normalized().centered(), Subsequence(2).normalized()), WORDS, WORDS),
         (DependencyEstimator(GaussianOf(Subsequence(2)), LabelSets()), WORDS, SETS),
+        (DependencyEstimator(GaussianOf(Subsequence(2)), Overlap(0.8), loss=F1()), WORDS, SETS),
+        (DependencyEstimator(Gaussian(1.0), LabelSets(2), loss=F1(0.5)), X, (Y > 0).astype(int)),
+        (DependencyEstimator(Gaussian(1.0), LabelSets(), loss=Hamming()), X, Y > 0),
         (DependencyEstimator(Subsequence(2), Positions(), alpha=0.1), WORDS, WORDS),
         (DependencyEstimator(output_kernel=Kemeny(), loss=Kendall()), X, RANKINGS),
         (DependencyEstimator(output_kernel=RankHamming().centered(), alpha=0.1), X, RANKINGS),
