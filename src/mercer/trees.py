@@ -8,6 +8,7 @@ other libraries that are lists with a method ``label()``, such as those of nltk,
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from typing import Any
 
@@ -153,6 +154,29 @@ def leaves(tree: Any) -> list[Hashable]:
         else:
             words.append(thing)
     return words
+
+
+def brackets(tree: Any) -> Counter[tuple[Hashable, int, int]]:
+    """How often each label stands over each stretch of words, as (label, first word, word after the last).
+
+    Examples
+    --------
+    >>> sorted(brackets("(S (NP I) (VP run))"))
+    [('NP', 0, 1), ('S', 0, 2), ('VP', 1, 2)]
+    """
+    found: Counter[tuple[Hashable, int, int]] = Counter()
+    stack: list[tuple[Any, int]] = [(as_tree(tree), -1)]
+    words = 0
+    while stack:
+        thing, begin = stack.pop()
+        if not isinstance(thing, tuple):
+            words += 1
+        elif begin < 0:
+            stack.append((thing, words))
+            stack += [(child, -1) for child in reversed(thing[1:])]
+        else:
+            found[thing[0], begin, words] += 1
+    return found
 
 
 def production(node: Tree) -> tuple[Hashable, tuple[Hashable, ...]]:

@@ -22,9 +22,11 @@ EXPERIMENTS: dict[str, str] = {
     "entangled-simulated": "entangled_simulated:Simulated",
     "gait": "gait:HipToKnee",
     "label-ranking": "beyond.label_ranking:LabelRankings",
+    "conformal": "beyond.conformal:CalibratedSets",
     "massbank": "beyond.massbank:MassBank",
     "bibtex": "beyond.bibtex:Bibtex",
     "multilabel": "beyond.multilabel:MultiLabelSets",
+    "tree-parsing": "beyond.tree_parsing:TreeParsing",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
 

@@ -1,0 +1,194 @@
+"""Sentences → trees: a small language in which words, not rules, decide what a phrase belongs to."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mercer.grammar import Grammar
+from mercer.trees import Tree, leaves
+
+OF_VERBS: dict[str, list[str]] = {
+    "saw": ["with telescope", "with binoculars", "from tower", "at noon"],
+    "hit": ["with hammer", "with stick", "at noon", "in anger"],
+    "opened": ["with key", "with knife", "at dawn", "in anger"],
+    "painted": ["with brush", "with roller", "from ladder", "at dawn"],
+    "fed": ["with spoon", "with bottle", "at noon", "from tower"],
+    "drew": ["with pencil", "with brush", "from ladder", "at dawn"],
+}
+"""What is said of an action: by what means, from where, when."""
+
+OF_NOUNS: dict[str, list[str]] = {
+    "man": ["with hat", "with beard", "with telescope", "from village"],
+    "woman": ["with hat", "with camera", "with stick", "from village"],
+    "dog": ["with collar", "with spots", "from farm"],
+    "horse": ["with saddle", "with spots", "from farm"],
+    "house": ["with garden", "with tower", "in village"],
+    "box": ["with lid", "with key", "in house"],
+    "hat": ["with feather", "with ribbon", "from village"],
+    "telescope": ["with handle", "from house"],
+    "hammer": ["with handle", "from box"],
+    "brush": ["with handle", "from box"],
+    "key": ["with ribbon", "in box"],
+    "tower": ["with clock", "in village"],
+    "garden": ["with pond", "in village"],
+    "farm": ["with pond", "in village"],
+}
+"""What is said of a thing: what it has, where it is or comes from."""
+
+OBJECTS = ("man", "woman", "dog", "horse", "house", "box")
+SUBJECTS = ("I", "we", "she")
+
+PHRASES = (0.4, 0.4, 0.2)
+"""Probability of one, two and three phrases after the object."""
+
+NOISE = 0.05
+"""Probability that a phrase says something that is said of anything."""
+
+_ANY = sorted({phrase for phrases in (*OF_VERBS.values(), *OF_NOUNS.values()) for phrase in phrases})
+
+GRAMMAR = Grammar.read(
+    "\n".join(
+        [
+            "S -> NP VP",
+            "VP -> V NP | VP PP",
+            "NP -> D N | N | NP PP | " + " | ".join(f"'{word}'" for word in SUBJECTS),
+            "PP -> P NP",
+            "D -> 'the'",
+            "V -> " + " | ".join(f"'{verb}'" for verb in OF_VERBS),
+            "P -> " + " | ".join(f"'{word}'" for word in sorted({phrase.split()[0] for phrase in _ANY})),
+            "N -> " + " | ".join(f"'{word}'" for word in sorted({phrase.split()[1] for phrase in _ANY} | set(OBJECTS))),
+        ]
+    )
+)
+"""Rules under which every phrase may belong to the action or to any thing before it."""
+
+_BARE = ("noon", "dawn", "anger")
+"""Nouns that go without an article."""
+
+
+@dataclass(frozen=True)
+class ParsedSentences:
+    """Sentences, as tuples of words, and the tree of each (object arrays)."""
+
+    sentences: np.ndarray
+    trees: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+
+def make_parsed_sentences(n: int = 200, random_state: int | None = None) -> ParsedSentences:
+    """Sentences such as *she opened the box with the key in anger*, with their trees.
+
+    A verb and an object are followed by one to three phrases. Each belongs to the verb, the object or a thing in a phrase
+    before it, one as likely as the other among those still open; what it says is drawn from what is said of that verb or
+    thing, or from anything (`NOISE`). Under `GRAMMAR` a sentence has 2, 5 or 14 trees.
+
+    Examples
+    --------
+    >>> from mercer.trees import bracketed
+    >>> pairs = make_parsed_sentences(1, random_state=1)
+    >>> " ".join(pairs.sentences[0])
+    'she opened the horse with the saddle'
+    >>> bracketed(pairs.trees[0][2])
+    '(VP (V opened) (NP (NP (D the) (N horse)) (PP (P with) (NP (D the) (N saddle)))))'
+    """
+    if n < 1:
+        raise ValueError(f"n={n!r}; expected a positive whole number of sentences")
+    rng = np.random.default_rng(random_state)
+    sentences, trees = np.empty((2, n), dtype=object)
+    for i in range(n):
+        trees[i] = _sentence(rng)
+        sentences[i] = tuple(leaves(trees[i]))
+    return ParsedSentences(sentences, trees)
+
+
+def log_likelihood(tree: Tree) -> float:
+    """The logarithm of the probability of a tree, but for what all trees of a sentence share: no method can know more.
+
+    Examples
+    --------
+    >>> means, owned = (log_likelihood(tree) for tree in GRAMMAR.parses("I hit the dog with the hammer".split())[::-1])
+    >>> means > owned
+    True
+    """
+    total, opened = 0.0, 2
+    for depth, head, phrase in attachments(tree):
+        said = _said_of(head)
+        share = (1.0 - NOISE) * (phrase in said) / len(said) + NOISE / len(_ANY) if said else 1.0 / len(_ANY)
+        total += math.log(share) - math.log(opened)
+        opened = depth + 2
+    return total
+
+
+def attachments(tree: Tree) -> list[tuple[int, str, str]]:
+    """Each phrase from left to right: how deep the place is it belongs to, the verb (depth 0) or noun there, and what it says.
+
+    Examples
+    --------
+    >>> attachments(GRAMMAR.parses("I hit the dog with the hammer".split())[1])
+    [(0, 'hit', 'with hammer')]
+    """
+    action, after = tree[2], []
+    while action[1][0] == "VP":
+        after.append(action[2])
+        action = action[1]
+    found = _of_thing(action[2], 1)[1]
+    for phrase in reversed(after):
+        found += _of_phrase(phrase, 0, action[1][1])
+    return found
+
+
+def _of_thing(thing: Tree, depth: int) -> tuple[str, list[tuple[int, str, str]]]:
+    """The noun of a thing, and the phrases that belong to it or to what is in them."""
+    after = []
+    while isinstance(thing[1], tuple) and thing[1][0] == "NP":
+        after.append(thing[2])
+        thing = thing[1]
+    noun = thing[-1][1] if isinstance(thing[-1], tuple) else thing[-1]
+    return noun, [each for phrase in reversed(after) for each in _of_phrase(phrase, depth, noun)]
+
+
+def _of_phrase(phrase: Tree, depth: int, head: str) -> list[tuple[int, str, str]]:
+    noun, below = _of_thing(phrase[2], depth + 1)
+    return [(depth, head, f"{phrase[1][1]} {noun}"), *below]
+
+
+def _said_of(head: str) -> list[str]:
+    return OF_VERBS.get(head) or OF_NOUNS.get(head) or []
+
+
+def _sentence(rng: np.random.Generator) -> Tree:
+    """One tree: the places a phrase may belong to are a stack, and one that is taken closes those after it."""
+    verb = _Place(str(rng.choice(list(OF_VERBS))), [])
+    thing = _Place(str(rng.choice(OBJECTS)), [])
+    subject, opened = str(rng.choice(SUBJECTS)), [verb, thing]
+    for _ in range(1 + rng.choice(len(PHRASES), p=PHRASES)):
+        at = int(rng.integers(len(opened)))
+        said = _said_of(opened[at].word)
+        link, noun = str(rng.choice(_ANY if not said or rng.random() < NOISE else said)).split()
+        below = _Place(noun, [])
+        opened[at].phrases.append((link, below))
+        opened = [*opened[: at + 1], below]
+    action: Tree = ("VP", ("V", verb.word), _noun_phrase(thing))
+    for link, place in verb.phrases:
+        action = ("VP", action, ("PP", ("P", link), _noun_phrase(place)))
+    return ("S", ("NP", subject), action)
+
+
+class _Place(NamedTuple):
+    """A verb or noun, and the phrases that belong to it."""
+
+    word: str
+    phrases: list[tuple[str, _Place]]
+
+
+def _noun_phrase(place: _Place) -> Tree:
+    tree: Tree = ("NP", ("N", place.word)) if place.word in _BARE else ("NP", ("D", "the"), ("N", place.word))
+    for link, below in place.phrases:
+        tree = ("NP", tree, ("PP", ("P", link), _noun_phrase(below)))
+    return tree
