@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from mercer.sequences import Codes
+from mercer.transduction.symbols import UNKNOWN, Alphabet
 
 Symbols = Sequence[Hashable]
 Chunk = tuple[Hashable, ...]
@@ -58,13 +59,8 @@ class Aligner:
         pairs = [(x, y) for x, y in zip(X, Y, strict=True) if self.can_align(x, y)]
         if not pairs:
             raise ValueError(f"no output has at most {self.longest} symbols per symbol of its input; raise longest")
-        self._inputs: dict[Hashable, int] = {}
-        self._outputs: dict[Hashable, int] = {}
-        for x, y in pairs:
-            for symbol in x:
-                self._inputs.setdefault(symbol, len(self._inputs))
-            for symbol in y:
-                self._outputs.setdefault(symbol, len(self._outputs))
+        self._inputs = Alphabet(symbol for x, _ in pairs for symbol in x)
+        self._outputs = Alphabet(symbol for _, y in pairs for symbol in y)
         if (len(self._inputs) + 1) * self._chunk_codes() > 2**63:
             raise ValueError(
                 f"{len(self._inputs)} input and {len(self._outputs)} output symbols make too many chunks of {self.longest} "
@@ -113,9 +109,9 @@ class Aligner:
     def _lattice(self, x: Symbols, y: Symbols) -> np.ndarray:
         """The number of every event (x_i stands for y[j:j+size]), laid out as [i, j, size]; chunks past the end repeat."""
         base = len(self._outputs) + 2
-        unknown = base - 1
-        letters = np.asarray([self._inputs.get(symbol, len(self._inputs)) for symbol in x], dtype=np.int64)
-        phones = np.asarray([self._outputs.get(symbol, unknown - 1) + 1 for symbol in y], dtype=np.int64)
+        letters, phones = self._inputs.codes(x), self._outputs.codes(y) + 1
+        letters[letters == UNKNOWN] = len(self._inputs)
+        phones[phones == UNKNOWN + 1] = base - 1
         chunks = np.zeros((len(y) + 1, self.longest + 1), dtype=np.int64)
         for size in range(1, self.longest + 1):
             chunks[:, size] = chunks[:, size - 1]
@@ -126,9 +122,9 @@ class Aligner:
 
     def _copied(self, known: np.ndarray) -> np.ndarray:
         same = np.zeros(len(known))
-        for symbol, letter in self._inputs.items():
-            if symbol in self._outputs:
-                same[known == letter * self._chunk_codes() + self._outputs[symbol] + 1] = 1.0
+        itself = self._outputs.codes(self._inputs.symbols)
+        letters = np.flatnonzero(itself != UNKNOWN)
+        same[np.isin(known, letters * self._chunk_codes() + itself[letters] + 1)] = 1.0
         return same
 
     def _sizes(self, known: np.ndarray) -> np.ndarray:

@@ -1,0 +1,261 @@
+"""Sequences from sequences, symbol by symbol: spelling to sound and its like."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.decoders import Ranked
+from mercer.losses import ZeroOne
+from mercer.losses.base import CallableLoss, Loss
+from mercer.objects import as_objects
+from mercer.transduction.alignment import Aligner
+from mercer.transduction.context_model import ContextModel, Reading
+from mercer.transduction.inventory import Inventory
+from mercer.transduction.ngrams import NgramModel
+from mercer.transduction.reranking import trust_in_scores
+from mercer.transduction.tokens import SequenceForm
+
+_PRIOR_TRUST = np.asarray([0.4, 0.4, 0.2])
+"""Trust in the model that reads forwards, in the one that reads backwards, and in the runs, before any is learned."""
+
+
+class AlignedSequences(BaseEstimator):
+    r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
+
+    1. `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol.
+    2. Two kernel ridges (`ContextModel`) learn what an input symbol stands for from where it stands and from the chunks already
+       chosen; one reads forwards, one backwards. Which columns of the context matter is learned from words left out.
+    3. A beam search through each gives candidates; they are scored by both and by the runs of symbols with their chunks
+       (`NgramModel`), and ranked by a weighted sum of the three logarithms,
+
+    .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; w_1 \log p_\rightarrow(c \mid x)
+              + w_2 \log p_\leftarrow(c \mid x) + w_3 \log p(x, c)
+
+    with weights learned from training words that the models had not seen.
+
+    Parameters
+    ----------
+    longest : int, default=3
+        How many output symbols one input symbol may stand for. Pairs that need more are left out, with a warning.
+    width : int, default=10
+        How many candidates the beam keeps.
+    held_out : int, default=1000
+        Training words, at most, that the weights of the three scores are learned from. They are predicted by models of the other
+        words, in five parts or more.
+    together, sample, landmarks : int
+        As for `ContextModel`.
+    loss : None, Loss or callable
+        What `score` averages; by default the share of outputs that are not exactly right.
+    seed : int
+        Draws what is sampled.
+
+    Attributes
+    ----------
+    aligner_ : Aligner
+        The fitted alignment.
+    inventory_ : Inventory
+        Symbols and chunks.
+    models_ : list of ContextModel
+        The one that reads forwards and the one that reads backwards.
+    runs_ : NgramModel
+        The model of runs.
+    trust_ : array
+        The weight of each of the three scores.
+
+    Notes
+    -----
+    An input symbol never seen in training stands for itself where the training outputs have it, and for nothing elsewhere. The
+    empty input has the empty output.
+
+    Examples
+    --------
+    >>> words = ["ca", "ce", "co", "ci", "cace", "coci", "cica", "ceco", "cocace", "cacoci"]
+    >>> sounds = ["ka", "se", "ko", "si", "kase", "kosi", "sika", "seko", "kokase", "kakosi"]
+    >>> model = AlignedSequences().fit(words, sounds)
+    >>> model.predict(["coca", "ceci"])
+    array(['koka', 'sesi'], dtype=object)
+    >>> [str(sound) for sound in model.rank(["co"], k=2)[0].objects]
+    ['ko', 'so']
+    """
+
+    def __init__(
+        self,
+        longest: int = 3,
+        width: int = 10,
+        held_out: int = 1000,
+        together: int = 4000,
+        sample: int = 900,
+        landmarks: int = 4000,
+        loss: Any = None,
+        seed: int = 0,
+    ) -> None:
+        self.longest = longest
+        self.width = width
+        self.held_out = held_out
+        self.together = together
+        self.sample = sample
+        self.landmarks = landmarks
+        self.loss = loss
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
+        self._check_parameters()
+        inputs, outputs = as_objects(X, "X"), as_objects(y, "y")
+        if len(inputs) != len(outputs):
+            raise ValueError(f"X has {len(inputs)} objects and y has {len(outputs)}; expected as many of each")
+        form = SequenceForm.of(outputs, "y")
+        words, sounds = SequenceForm.of(inputs, "X").inward(inputs, "X"), form.inward(outputs, "y")
+        aligner = Aligner(longest=self.longest)
+        words, sounds = self._alignable(aligner, words, sounds)
+        aligner.fit(words, sounds)
+        cuts = [aligner.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
+        inventory = Inventory().fit(words, cuts)
+        word_codes = [inventory.inputs_.codes(word) for word in words]
+        cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
+        models = [
+            ContextModel(backwards, self.together, self.sample, self.landmarks, self.seed).fit(
+                inventory, word_codes, cut_codes
+            )
+            for backwards in (False, True)
+        ]
+        self.aligner_, self.inventory_, self.models_, self._form = aligner, inventory, models, form
+        runs = [_runs(word, cut) for word, cut in zip(word_codes, cut_codes, strict=True)]
+        self.trust_ = self._learn_trust(words, sounds, runs)
+        for model in models:
+            model.solve(np.ones(len(words), dtype=bool))
+        self.runs_ = NgramModel().fit(runs)
+        return self
+
+    def predict(self, X: Any, candidates: Any = None) -> np.ndarray:
+        """The output of each input; among `candidates`, one collection for all, where they are given."""
+        best = [ranked.objects[0] for ranked in self.rank(X, 1, candidates)]
+        return as_objects(best)
+
+    def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
+        """The `k` best outputs of each input, best first, with scores (higher is better).
+
+        Fewer than `k` where the beam found fewer. Candidates that cannot be aligned with an input have score −∞.
+        """
+        check_is_fitted(self, "trust_")
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(f"k={k!r}; expected a positive whole number")
+        inputs = as_objects(X, "X")
+        words = SequenceForm.of(inputs, "X").inward(inputs, "X")
+        given = None if candidates is None else self._form.inward(as_objects(candidates, "candidates"), "candidates")
+        ranked = []
+        for word in words:
+            sounds, scores = self._constructed(word) if given is None else self._given(word, given)
+            totals = scores @ self.trust_
+            best = np.argsort(-totals, kind="stable")[:k]
+            ranked.append(Ranked(self._form.outward([sounds[i] for i in best]), totals[best]))
+        return ranked
+
+    def score(self, X: Any, y: Any) -> float:
+        """Minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
+        outputs = as_objects(y, "y")
+        predicted = self.predict(X)
+        if len(outputs) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} objects and y has {len(outputs)}; expected as many of each")
+        loss = ZeroOne() if self.loss is None else self.loss
+        loss = loss if isinstance(loss, Loss) else CallableLoss(loss)
+        return -float(np.mean(loss.paired(self._form.outward(self._form.inward(outputs, "y")), predicted)))
+
+    # -- candidates and their scores ------------------------------------------------------------------
+
+    def _constructed(self, word: tuple[Hashable, ...]) -> tuple[list[tuple[Hashable, ...]], np.ndarray]:
+        """What the two beams find, each output once, with its best scores."""
+        if not word:
+            return [()], np.zeros((1, len(self.trust_) if hasattr(self, "trust_") else len(_PRIOR_TRUST)))
+        rows = np.concatenate([model.beam(word, self.width) for model in self.models_])
+        rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+        scores = self._scores(word, [model.read(word) for model in self.models_], rows)
+        best: dict[tuple[Hashable, ...], np.ndarray] = {}
+        for row, score in zip(rows, scores, strict=True):
+            sound = self.inventory_.said(row)
+            best[sound] = np.maximum(best.get(sound, score), score)
+        return list(best), np.asarray(list(best.values()))
+
+    def _given(
+        self, word: tuple[Hashable, ...], sounds: Sequence[tuple[Hashable, ...]]
+    ) -> tuple[Sequence[tuple[Hashable, ...]], np.ndarray]:
+        """Given outputs, each cut by the aligner."""
+        scores = np.full((len(sounds), len(self.trust_)), -np.inf)
+        readings = [model.read(word) for model in self.models_]
+        for i, sound in enumerate(sounds):
+            if not word and not sound:
+                scores[i] = 0.0
+            elif word and self.aligner_.can_align(word, sound):
+                row = self.inventory_.chunks_.codes(self.aligner_.align(word, sound))
+                scores[i] = self._scores(word, readings, row[None, :])[0]
+        return sounds, scores
+
+    def _scores(self, word: tuple[Hashable, ...], readings: list[Reading], rows: np.ndarray) -> np.ndarray:
+        by_context = [model.score(reading, rows) for model, reading in zip(self.models_, readings, strict=True)]
+        codes = self.inventory_.inputs_.codes(word)
+        by_runs = [self.runs_.log_probability(_runs(codes, row)) for row in rows]
+        return np.column_stack([*by_context, by_runs])
+
+    # -- fitting --------------------------------------------------------------------------------------
+
+    def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], runs: Sequence[Any]) -> np.ndarray:
+        scores, correct = [], []
+        for out in self._parts(len(words)):
+            chosen = np.ones(len(words), dtype=bool)
+            chosen[out] = False
+            for model in self.models_:
+                model.solve(chosen)
+            self.runs_ = NgramModel().fit([run for run, kept in zip(runs, chosen, strict=True) if kept])
+            for i in out:
+                found, values = self._constructed(words[i])
+                scores.append(values)
+                correct.append(np.asarray([sound == sounds[i] for sound in found]))
+        return trust_in_scores(scores, correct, _PRIOR_TRUST)
+
+    def _parts(self, n: int) -> Iterator[np.ndarray]:
+        """Parts of the training words to leave out in turn, until enough words were."""
+        order = np.random.default_rng(self.seed).permutation(n)
+        parts = max(5, -(-n // max(1, self.held_out)))
+        for part in range(parts):
+            if 0 < len(order[part::parts]) < n and part * (n / parts) < self.held_out:
+                yield order[part::parts]
+
+    def _alignable(self, aligner: Aligner, words: list[Any], sounds: list[Any]) -> tuple[list[Any], list[Any]]:
+        short = [i for i, (x, y) in enumerate(zip(words, sounds, strict=True)) if not aligner.can_align(x, y)]
+        if short:
+            warnings.warn(
+                f"{len(short)} of {len(words)} pairs, first X[{short[0]}], have more than longest={self.longest} output "
+                "symbols per input symbol and were left out; raise longest to keep them",
+                UserWarning,
+                stacklevel=3,
+            )
+        kept = [i for i in range(len(words)) if len(words[i]) and aligner.can_align(words[i], sounds[i])]
+        if not kept:
+            raise ValueError(f"no pair of X and y can be aligned with longest={self.longest}; raise longest")
+        return [words[i] for i in kept], [sounds[i] for i in kept]
+
+    def _check_parameters(self) -> None:
+        for name in ("longest", "width", "held_out", "together", "sample", "landmarks"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ValueError(f"{name}={value!r}; expected a positive whole number")
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tags: sequences in, sequences out."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _runs(word: np.ndarray, cut: np.ndarray) -> tuple[tuple[int, int], ...]:
+    """Symbols with their chunks, as the model of runs sees them."""
+    return tuple(zip(word.tolist(), cut.tolist(), strict=True))

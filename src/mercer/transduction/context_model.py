@@ -1,0 +1,227 @@
+"""What an input symbol stands for, given where it stands and what was said before it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve
+
+from mercer.transduction.contexts import HISTORY_COLUMNS, INPUT_COLUMNS, history_contexts, input_contexts
+from mercer.transduction.hamming import hamming_kernel
+from mercer.transduction.inventory import Inventory
+from mercer.transduction.weights import Examples, Settings, learn_settings, log_softmax, nearness_to_chunks
+
+PARTS = 4
+"""Parts into which words are cut to learn settings."""
+NEVER = -10.0
+"""Log-probability of a chunk that its symbol never stood for."""
+
+
+class Reading(NamedTuple):
+    """A word in the order a model reads it: symbols, contexts, and the chunks each symbol may stand for."""
+
+    codes: np.ndarray
+    contexts: np.ndarray
+    options: list[np.ndarray]
+
+
+@dataclass
+class System:
+    """A solved ridge: contexts, what each adds to the features, and the settings it was solved under."""
+
+    settings: Settings
+    contexts: np.ndarray
+    dual: np.ndarray
+
+
+@dataclass
+class ContextModel:
+    r"""Kernel ridge from contexts to features of chunks, read from one end of the word to the other.
+
+    .. math:: p(c \mid x, i, \text{history}) \propto \exp(-\tfrac{s}{2} \lVert h - \psi_c \rVert^2), \quad
+              h = \sum_j k(\text{context}, \text{context}_j)\, z_j
+
+    with the product-Hamming kernel over the columns of `mercer.transduction.contexts`. Vowels and consonants (see
+    `alternating_class`) have their own settings and a ridge each, in which rare symbols learn from the others; with more than
+    `together` contexts in a class, each of its symbols has its own ridge.
+
+    Parameters
+    ----------
+    backwards : bool
+        Read from the end; the history is then what follows.
+    together : int
+        How many contexts of a class share one ridge.
+    sample : int
+        Contexts of each ridge from which the settings are learned.
+    landmarks : int
+        Contexts that carry a ridge; all, where there are no more.
+    seed : int
+        Draws the sample and the landmarks.
+    """
+
+    backwards: bool = False
+    together: int = 4000
+    sample: int = 900
+    landmarks: int = 4000
+    seed: int = 0
+
+    def fit(self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray]) -> ContextModel:
+        """Learn the settings from words and their chunks, as numbers, and solve."""
+        self.inventory_ = inventory
+        order = -1 if self.backwards else 1
+        self.spelled_ = inventory.spelled_[:, ::order]
+        self._words, self._cuts = [w[::order] for w in words], [c[::order] for c in cuts]
+        rows = [self._contexts(word, cut) for word, cut in zip(self._words, self._cuts, strict=True)]
+        self._contexts_of_all, self._chunks = np.concatenate(rows), np.concatenate(self._cuts)
+        self._owner = np.repeat(np.arange(len(words)), [len(word) for word in words])
+        everything = np.ones(len(words), dtype=bool)
+        self.options_ = self._options(everything)
+        self.group_ = self._groups()
+        kinds = [self.group_[inventory.input_vowels_ == vowels] for vowels in (False, True)]
+        learned = [self._learn(np.unique(groups)) for groups in kinds]
+        self.settings_ = [learned[int(group in kinds[1])] for group in range(self.group_.max() + 1)]
+        return self.solve(everything)
+
+    def solve(self, chosen: np.ndarray) -> ContextModel:
+        """Solve on the chosen words alone (a boolean for each), under the settings learned from all."""
+        self.options_ = self._options(chosen)
+        self.systems_ = [self._solve(group, chosen) for group in range(len(self.settings_))]
+        return self
+
+    # -- words in, log-probabilities out ------------------------------------------------------------
+
+    def read(self, x: Sequence[Hashable]) -> Reading:
+        """A word as this model reads it."""
+        x = x[::-1] if self.backwards else x
+        codes = self.inventory_.inputs_.codes(x)
+        contexts = input_contexts(codes, self.inventory_.input_vowels_)
+        options = [np.flatnonzero(self.options_[code]) if code >= 0 else np.empty(0, dtype=np.int64) for code in codes]
+        for i, symbol in enumerate(x):
+            if not len(options[i]):
+                options[i] = np.asarray([self.inventory_.itself(symbol)])
+        return Reading(codes, contexts, options)
+
+    def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
+        """Log-probabilities of the options at position `i` after each row of chunks in `before`."""
+        options = reading.options[i]
+        if len(options) == 1:
+            return np.zeros((len(before), 1))
+        system = self.systems_[self.group_[reading.codes[i]]]
+        known = history_contexts(before, i, self.spelled_, self.inventory_.output_vowels_)
+        histories, which = np.unique(known, axis=0, return_inverse=True)
+        split = len(INPUT_COLUMNS)
+        weights, contexts = system.settings.weights, system.contexts
+        near = hamming_kernel(reading.contexts[i : i + 1], contexts[:, :split], weights[:split])
+        near = near * hamming_kernel(histories, contexts[:, split:], weights[split:]) + system.settings.offset
+        features = self.inventory_.features_[options]
+        nearness = nearness_to_chunks(near @ system.dual, features)
+        scores = log_softmax(system.settings.sharpness * nearness, np.ones(nearness.shape, dtype=bool))
+        return scores[which.ravel()]
+
+    def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
+        """The log-probability of each row of `cuts`, chunks in the order of the word."""
+        cuts = cuts[:, ::-1] if self.backwards else cuts
+        cuts = np.ascontiguousarray(cuts)
+        total = np.zeros(len(cuts))
+        for i, options in enumerate(reading.options):
+            values = np.full((len(cuts), len(self.inventory_.chunks_)), NEVER)
+            values[:, options] = self.step(reading, i, cuts)
+            total += values[np.arange(len(cuts)), cuts[:, i]]
+        return total
+
+    def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
+        """The `width` likeliest rows of chunks that a beam search finds, in the order of the word, best first."""
+        reading = self.read(x)
+        rows, scores = np.zeros((1, len(x)), dtype=np.int64), np.zeros(1)
+        for i, options in enumerate(reading.options):
+            values = scores[:, None] + self.step(reading, i, rows)
+            best = np.argsort(-values.ravel(), kind="stable")[:width]
+            parent, option = np.unravel_index(best, values.shape)
+            rows, scores = rows[parent], values.ravel()[best]
+            rows[:, i] = options[option]
+        return rows[:, ::-1] if self.backwards else rows
+
+    # -- learning -----------------------------------------------------------------------------------
+
+    def _contexts(self, word: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        inventory = self.inventory_
+        before = [history_contexts(cut[None, :], i, self.spelled_, inventory.output_vowels_) for i in range(len(cut))]
+        return np.hstack([input_contexts(word, inventory.input_vowels_), np.concatenate(before)])
+
+    def _options(self, chosen: np.ndarray) -> np.ndarray:
+        """Which chunks each symbol stood for in the chosen words."""
+        mine = chosen[self._owner]
+        options = np.zeros((len(self.inventory_.inputs_), len(self.inventory_.chunks_)), dtype=bool)
+        options[self._contexts_of_all[mine, 0], self._chunks[mine]] = True
+        return options
+
+    def _groups(self) -> np.ndarray:
+        """The ridge each input symbol belongs to, numbered from 0."""
+        vowels = self.inventory_.input_vowels_
+        symbols = self._contexts_of_all[:, 0]
+        shared = [np.sum(vowels[symbols] == kind) <= self.together for kind in (False, True)]
+        owner = [-1 - int(vowel) if shared[int(vowel)] else symbol for symbol, vowel in enumerate(vowels)]
+        return np.unique(owner, return_inverse=True)[1]
+
+    def _learn(self, groups: np.ndarray) -> Settings:
+        """Settings shared by some ridges, from a sample of words."""
+        rng = np.random.default_rng(self.seed)
+        drawn = []
+        for group in groups:
+            mine = np.flatnonzero(self.group_[self._contexts_of_all[:, 0]] == group)
+            words = rng.permutation(np.unique(self._owner[mine]))
+            words = words[: max(PARTS, round(len(words) * self.sample / len(mine)))]
+            part = np.full(len(self._words), -1)
+            part[words] = np.arange(len(words)) % PARTS
+            mine = mine[part[self._owner[mine]] >= 0]
+            options = self.options_[self._contexts_of_all[mine, 0]]
+            if np.any(np.sum(options, axis=1) > 1):
+                contexts, chunks = self._contexts_of_all[mine], self._chunks[mine]
+                drawn.append(Examples(contexts, chunks, options, self.inventory_.features_, part[self._owner[mine]]))
+        return learn_settings(drawn, starting_settings())[0] if drawn else starting_settings()
+
+    def _solve(self, group: int, chosen: np.ndarray) -> System:
+        settings = self.settings_[group]
+        mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
+        contexts, targets = self._contexts_of_all[mine], self.inventory_.features_[self._chunks[mine]]
+        if len(mine) <= self.landmarks:
+            gram = hamming_kernel(contexts, contexts, settings.weights) + settings.offset
+            gram[np.diag_indices(len(gram))] += settings.ridge
+            dual = solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False) if len(mine) else targets
+            return System(settings, contexts, dual)
+        return self._solve_on_landmarks(settings, contexts, targets)
+
+    def _solve_on_landmarks(self, settings: Settings, contexts: np.ndarray, targets: np.ndarray) -> System:
+        """The least-squares fit within the span of some contexts, summed over blocks of the others."""
+        rng = np.random.default_rng(self.seed)
+        marks = contexts[np.sort(rng.choice(len(contexts), self.landmarks, replace=False))]
+        gram = hamming_kernel(marks, marks, settings.weights) + settings.offset
+        system, right = settings.ridge * gram, np.zeros((len(marks), targets.shape[1]))
+        for start in range(0, len(contexts), 4096):
+            block = slice(start, start + 4096)
+            across = hamming_kernel(contexts[block], marks, settings.weights) + settings.offset
+            system += across.T @ across
+            right += across.T @ targets[block]
+        system[np.diag_indices(len(marks))] += 1e-9 * np.trace(system) / len(marks)
+        return System(settings, marks, solve(system, right, assume_a="pos", overwrite_a=True, check_finite=False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # the training words are for learning alone
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+
+def starting_settings() -> Settings:
+    """What is believed before learning: the nearer a column, the more it matters."""
+    columns = INPUT_COLUMNS + HISTORY_COLUMNS
+    weights = np.full(len(columns), 0.25)
+    for j, name in enumerate(columns):
+        kind, _, offset = name.partition(" ")
+        if kind in ("symbol", "class") and offset:
+            weights[j] = 0.5 / abs(int(offset))
+        elif kind in ("last", "first"):
+            weights[j] = 0.05
+    weights[0] = 1.0
+    return Settings(weights)
