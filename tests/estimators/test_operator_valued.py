@@ -162,7 +162,7 @@ def test_alpha_loo_takes_the_best_of_its_path():
 def test_alpha_loo_is_refused_where_the_system_is_iterated():
     X, Y, _ = problem()
     for kernel, targets in ((CurlFree(1.0), Y), (Separable(Gaussian(1.0), psd(np.random.default_rng(0))), holes(Y))):
-        with pytest.raises(ValueError, match="alpha='loo' needs exact leave-one-out, .*GridSearchCV"):
+        with pytest.raises(ValueError, match="choosing alpha needs exact leave-one-out, .*GridSearchCV"):
             OperatorValuedRidge(kernel, alpha="loo").fit(X, targets)
 
 

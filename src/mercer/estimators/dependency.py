@@ -23,11 +23,12 @@ from mercer.estimators.regression import (
     left_out_points,
     weights_map,
 )
+from mercer.estimators.valued_regression import check_same_inputs, fit_valued
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
 from mercer.objects import Objects, count, take
-from mercer.operators import Identity, Operator
+from mercer.operators import Identity, Operator, OperatorValuedKernel
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.selection.ridge import ridge_selection
 from mercer.solvers import Cholesky, Exact
@@ -51,6 +52,8 @@ class DependencyEstimator(ObjectEstimator):
     the same, looking at the inputs   ``embedding=KernelPLS()``, ``KernelCCA()`` or ``ReducedRank()``
     Kadri et al. 2013                 ``operator=Covariance()`` or ``ConditionalCovariance(eps)``
     the same, low rank                ``solver=LowRank(rank)``
+    any operator-valued kernel        ``operator=Transformable(kernel, maps)``, ``Entangled(features, Q)``, …
+    Huusari and Kadri, learned        ``regressor=EntangledRidge(kernel)``
     ================================  ==============================================================
 
     Parameters
@@ -59,8 +62,10 @@ class DependencyEstimator(ObjectEstimator):
         Similarity of inputs.
     output_kernel : Kernel, default=Linear()
         Similarity of outputs. Its loss is :math:`\|\psi(y) - \psi(\hat y)\|^2`.
-    operator : Operator, default=Identity()
-        How output features act on each other.
+    operator : Operator or OperatorValuedKernel, default=Identity()
+        How output features act on each other. An operator-valued kernel (`Separable`, `Transformable`, `Entangled`, …) acts
+        on the coordinates of a finite embedding, and compares inputs by kernels of its own, of which `input_kernel` has to
+        be one.
     embedding : "auto" or Embedding
         Coordinates of the outputs. "auto" takes explicit features where the kernel has them, and otherwise what the
         operator needs.
@@ -78,7 +83,8 @@ class DependencyEstimator(ObjectEstimator):
         fast, and scores by "kernel".
     regressor : scikit-learn regressor, optional
         Predicts the output coordinates in place of ridge (an SVR, say). It is given the Gram matrix if it takes
-        precomputed kernels, else X itself. Needs an embedding with coordinates.
+        precomputed kernels, else X itself (objects too, where it takes them, as `EntangledRidge` does). Needs an
+        embedding with coordinates.
 
     Attributes
     ----------
@@ -107,7 +113,7 @@ class DependencyEstimator(ObjectEstimator):
         self,
         input_kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
         output_kernel: Kernel = Linear(),  # noqa: B008
-        operator: Operator = Identity(),  # noqa: B008
+        operator: Any = Identity(),  # noqa: B008
         embedding: Any = "auto",
         alpha: Any = "loo",
         decoder: Any = "auto",
@@ -140,6 +146,8 @@ class DependencyEstimator(ObjectEstimator):
         pairs = check_pairs(self, X, y, extra_outputs)
         one_alpha = ridge_selection(self.alpha) is None
         operator = clone(self.operator)
+        if isinstance(operator, OperatorValuedKernel):
+            check_same_inputs(operator, self.input_kernel)
         solver, solver_reason = choose_solver(self.solver, operator, one_alpha)
         decoder, decoder_reason = choose_decoder(self.decoder, pairs.output_kernel, self.loss, pairs.everything)
         embedding, embedding_reason = choose_embedding(self.embedding, pairs, operator, solver, decoder)
@@ -154,10 +162,13 @@ class DependencyEstimator(ObjectEstimator):
         regression = Regression(
             pairs.input_kernel, pairs.inputs, pairs.outputs, pairs.everything, operator, solver, embedding, decoder
         )
+        judge = self._judge(loss, embedding, decoder, pairs.outputs)
         if self.regressor is not None:
             fitted = fit_regressor(regression, self.regressor)
+        elif isinstance(operator, OperatorValuedKernel):
+            fitted, solver_reason = fit_valued(regression, self.alpha, judge)
         else:
-            fitted = fit_ridge(regression, self.alpha, self._judge(loss, embedding, decoder, pairs.outputs))
+            fitted = fit_ridge(regression, self.alpha, judge)
 
         self.operator_, self.solver_ = operator, solver
         self.map_, self._basis = fitted.map, fitted.basis
@@ -227,7 +238,7 @@ class DependencyEstimator(ObjectEstimator):
         return FeatureDistance()
 
     def _check_arguments(self) -> None:
-        if not isinstance(self.operator, Operator):
+        if not isinstance(self.operator, Operator | OperatorValuedKernel):
             raise TypeError(f"operator={self.operator!r}; expected one of mercer.operators, such as Identity()")
         if self.regressor is None:
             return

@@ -10,20 +10,13 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import memory
-from mercer.arrays import Array, float64, is_array, is_numpy_array, like, namespace, to_numpy
+from mercer.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
+from mercer.estimators.block_ridge import BlockRidge
 from mercer.estimators.data import check_inputs, check_lengths
-from mercer.objects import Objects, count, reject_non_collection, take
-from mercer.operators.blocks import KroneckerSum
+from mercer.objects import Objects, reject_non_collection, take
 from mercer.operators.separable import Separable
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.selection.ridge import LeaveOneOut, ridge_selection
-from mercer.solvers.block_auto import block_system, factored_system
-from mercer.solvers.block_systems import BlockSystem
-from mercer.solvers.gram import check_finite, check_positive, check_symmetric
-
-_ROWS = 2**24
-"""Numbers a prediction may hold at a time."""
 
 
 class OperatorValuedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -130,26 +123,21 @@ class OperatorValuedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_lengths(inputs, Y)
         inputs, Y, observed, kept = self._with_outputs(inputs, Y, observed)
         kernel = self.kernel.resolve(inputs, Y.shape[1])
-        features = kernel.feature_map(inputs) if self.solver != "cg" else None
-        system: BlockSystem
-        if features is not None:
-            system = factored_system(features(inputs), Y, observed)
-        else:
-            blocks = self._blocks(kernel, inputs)
-            system = block_system(blocks, Y, observed, self.solver, self.tol, self.max_iter)
+        ridge = BlockRidge(kernel, inputs, Y, observed, self.solver, self.tol, self.max_iter)
         alphas = path = None
         alpha = self.alpha
         if rule is not None:
-            alpha, alphas, path = self._choose(rule, system, kernel, inputs)
+            alphas = ridge.grid(rule)
+            path = np.asarray([np.mean(to_numpy(risk)) for risk in ridge.leave_one_out_risks(alphas.tolist())])
+            alpha = np.max(alphas[path == path.min()])
         self.alpha_, self.alphas_, self.loo_path_ = float(alpha), alphas, path
-        self.dual_coef_ = system.solve(self.alpha_)
-        self._features = features
-        self._weights = None if features is None else system.weights(self.alpha_)  # type: ignore[attr-defined]
-        found = system.solution
+        self._map = ridge.solve(self.alpha_)
+        self.dual_coef_ = self._map.dual
+        found = ridge.system.solution
         self.n_iter_ = 1 if found is None else found.iterations
         self.residual_ = 0.0 if found is None else found.residual
-        self.reasons_ = {"solver": system.reason}
-        self._inputs, self._kept, self._flat = inputs, kept, flat
+        self.reasons_ = {"solver": ridge.system.reason}
+        self._kept, self._flat = kept, flat
         self.kernel_ = kernel
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(noted, name):
@@ -163,22 +151,12 @@ class OperatorValuedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "kernel_")
         source: Any = self.kernel_
         inputs = check_inputs(self, _collection(X), source, reset=False)
-        n, p = count(inputs), self.dual_coef_.shape[1]
-        width = count(self._inputs) if self._features is None else p * self._features.dimension
-        step = max(1, _ROWS // max(width, 1))
-        parts = [self._values(take(inputs, slice(start, min(start + step, n)))) for start in range(0, n, step)]
-        predicted = namespace(parts[0]).concat(parts)
+        if self._kept is not None and self.kernel_.pairwise:
+            inputs = take(inputs.T, self._kept).T
+        predicted = self._map(inputs)
         return predicted[:, 0] if self._flat else predicted
 
     # -- pieces -------------------------------------------------------------------------------------
-
-    def _values(self, inputs: Objects) -> Array:
-        if self._features is not None:
-            rows = self._features(inputs)
-            return rows @ like(self._weights, rows)
-        if self._kept is not None and self.kernel_.pairwise:
-            inputs = take(inputs.T, self._kept).T
-        return self.kernel_.gram(inputs, self._inputs).matvec(self.dual_coef_)
 
     def _with_outputs(
         self, inputs: Objects, Y: Array, observed: np.ndarray | None
@@ -194,39 +172,6 @@ class OperatorValuedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             inputs = take(inputs.T, kept).T
         observed = observed[kept]
         return inputs, take(Y, kept), None if observed.all() else observed, kept
-
-    def _blocks(self, kernel: OperatorValuedKernel, inputs: Objects) -> Any:
-        scalar = kernel.kernels()
-        way_out = "fit on fewer pairs, or use finite features (Entangled or PartialTrace with Nystroem)"
-        memory.require(count(inputs), count(inputs), 4.0 + 4.0 * len(scalar), "the fit", way_out)
-        blocks = kernel.gram(inputs)
-        if isinstance(blocks, KroneckerSum):
-            for each, gram in zip(scalar, blocks.grams, strict=True):
-                check_finite(gram, each, "input")
-                if not each.is_psd:
-                    check_symmetric(gram, each, "input")
-                    check_positive(gram, each, "input")
-        return blocks
-
-    def _choose(
-        self, rule: LeaveOneOut, system: BlockSystem, kernel: OperatorValuedKernel, inputs: Objects
-    ) -> tuple[float, np.ndarray, np.ndarray]:
-        """The ridge with the least leave-one-out error, the largest of equals."""
-        if not system.exact:
-            raise ValueError(
-                f"alpha={self.alpha!r} needs exact leave-one-out, and this system is solved by iteration. Give alpha as a "
-                "number, search over it with GridSearchCV, or use a kernel whose structure is solved exactly (see the table "
-                "in OperatorValuedRidge)"
-            )
-        if rule.alphas is None:
-            mean = to_numpy(kernel.gram(inputs).trace_block()) / count(inputs)
-            scale = float(np.linalg.eigvalsh(0.5 * (mean + mean.T))[-1])
-            alphas = np.logspace(-8, 2, 21) * (scale if scale > 0 else 1.0)
-        else:
-            alphas = rule.grid(None)  # type: ignore[arg-type]  # the grid given, checked
-        n = count(inputs)
-        path = np.asarray([float(np.sum(to_numpy(system.leave_one_out(float(a))) ** 2)) / n for a in alphas])
-        return float(np.max(alphas[path == path.min()])), alphas, path
 
     def _rule(self) -> LeaveOneOut | None:
         rule = ridge_selection(self.alpha)

@@ -8,17 +8,25 @@ from sklearn.base import clone
 
 from mercer.arrays import is_numpy_array
 from mercer.decoders import Decoder, ExpectedF1, ExpectedLoss, auto_decoder
-from mercer.embeddings import Embedding, Features, FeaturesOf, Implicit, Pivoted, Spectral
+from mercer.embeddings import Embedding, Features, FeaturesOf, Implicit, Pivoted, PrincipalComponents, Spectral
 from mercer.estimators.data import Pairs
 from mercer.kernels import LabelsBySize
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count, is_numeric
-from mercer.operators import Covariance, Identity, Operator
-from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver
+from mercer.operators import Covariance, Identity, Operator, OperatorValuedKernel
+from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver, Structured
 
 
-def choose_solver(solver: Any, operator: Operator, one_alpha: bool) -> Choice:
+def choose_solver(solver: Any, operator: Operator | OperatorValuedKernel, one_alpha: bool) -> Choice:
     """The solver, from ``"auto"``, `Auto()` or the one the user gave."""
+    if isinstance(operator, OperatorValuedKernel) != isinstance(solver, Structured):
+        if not isinstance(operator, OperatorValuedKernel):
+            raise ValueError(f"solver={solver!r} is for operator-valued kernels, and came with operator={operator!r}")
+        if not (isinstance(solver, str) and solver == "auto"):
+            raise ValueError(f"solver={solver!r} came with operator={operator!r}; expected 'auto' or Structured()")
+        return Choice(Structured(), "an operator-valued kernel is solved as its structure allows")
+    if isinstance(solver, Structured):
+        return Choice(clone(solver), "given")
     if isinstance(solver, str) and solver == "auto":
         solver = Auto()
     if isinstance(solver, Auto):
@@ -49,7 +57,9 @@ def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Objects | N
     return Choice(clone(decoder), "given")
 
 
-def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: Solver, decoder: Decoder) -> Choice:
+def choose_embedding(
+    embedding: Any, pairs: Pairs, operator: Operator | OperatorValuedKernel, solver: Solver, decoder: Decoder
+) -> Choice:
     """The embedding, from ``"auto"`` or the one the user gave."""
     if not (isinstance(embedding, str) and embedding == "auto"):
         if not isinstance(embedding, Embedding):
@@ -72,6 +82,10 @@ def choose_embedding(embedding: Any, pairs: Pairs, operator: Operator, solver: S
     features = kernel.feature_map(outputs)
     if features is not None and features.dimension <= count(outputs):
         return Choice(Features(), f"{kernel!r} has {features.dimension} explicit features")
+    if isinstance(operator, OperatorValuedKernel):
+        return Choice(
+            PrincipalComponents(n_components=operator.outputs), "an operator-valued kernel acts on coordinates"
+        )
     if isinstance(solver, LowRank):
         return Choice(Pivoted(solver.rank, solver.tol), "the low-rank solver factors both sides")
     if isinstance(operator, Identity):

@@ -16,8 +16,8 @@ from mercer.decoders import Decoder, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit, InputAware, Pivoted
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
-from mercer.objects import Objects, concatenate, count, take
-from mercer.operators import Identity, Operator, OperatorSpectrum, Outputs
+from mercer.objects import Objects, concatenate, count, is_numeric, take
+from mercer.operators import Identity, Operator, OperatorSpectrum, OperatorValuedKernel, Outputs
 from mercer.selection.judges import Judge
 from mercer.selection.ridge import Trial, ridge_selection
 from mercer.solvers import Cholesky, LowRank, Ridge, Solver, SpectralSolver, Spectrum
@@ -69,7 +69,7 @@ class Regression:
     inputs: Objects
     outputs: Objects
     everything: Objects
-    operator: Operator
+    operator: Operator | OperatorValuedKernel
     solver: Solver
     embedding: Embedding
     decoder: Decoder
@@ -91,6 +91,7 @@ class Regression:
 
     def operator_spectrum(self, spectrum: Spectrum) -> OperatorSpectrum | None:
         """C, decomposed; None for the identity."""
+        assert isinstance(self.operator, Operator)
         if isinstance(self.operator, Identity):
             return None
         rows = self.embedding.coordinates_
@@ -235,9 +236,10 @@ class RegressorMap:
     regressor: Any
     reference: Array
 
-    def __call__(self, features: Array) -> Array:
+    def __call__(self, features: Objects) -> Array:
         """One row of coordinates per query."""
-        predicted = np.asarray(self.regressor.predict(to_numpy(features)), dtype=float)
+        rows = to_numpy(features) if is_numeric(features) else features
+        predicted = np.asarray(self.regressor.predict(rows), dtype=float)
         return like(predicted.reshape(len(predicted), -1), self.reference)
 
 
@@ -259,6 +261,8 @@ def fit_regressor(problem: Regression, regressor: Any) -> Fitted:
         features = to_numpy(gram_matrix(problem.kernel, problem.inputs, "input", 3))
     elif problem.kernel.takes_vectors:
         basis, features = Raw(), to_numpy(problem.inputs)
+    elif not tags.input_tags.two_d_array:
+        basis, features = Raw(), problem.inputs
     else:
         raise ValueError(
             f"regressor={regressor!r} takes vectors, and the inputs are objects for {problem.kernel!r}; use one that takes "

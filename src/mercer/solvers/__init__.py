@@ -2,6 +2,7 @@
 
 from mercer.solvers.auto import Auto, Choice
 from mercer.solvers.base import Solver, SpectralSolver
+from mercer.solvers.block_auto import Structured
 from mercer.solvers.conjugate_gradient import Solution, conjugate_gradient
 from mercer.solvers.exact import Cholesky, Exact
 from mercer.solvers.low_rank import LowRank
@@ -19,5 +20,6 @@ __all__ = [
     "Solver",
     "SpectralSolver",
     "Spectrum",
+    "Structured",
     "conjugate_gradient",
 ]

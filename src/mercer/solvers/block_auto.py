@@ -6,10 +6,32 @@ from typing import Any
 
 from mercer.arrays import Array, like, to_numpy
 from mercer.operators.blocks import BlockOperator, KroneckerSum
+from mercer.solvers.base import Solver
 from mercer.solvers.block_factored import Factored
 from mercer.solvers.block_iterative import Iterative
 from mercer.solvers.block_systems import BlockSystem, OneTerm, PerDirection, PerEigenvector, TwoTerms
 from mercer.solvers.kronecker import common_basis, pencil
+
+
+class Structured(Solver):
+    """For operator-valued kernels: whatever the structure of the kernel allows, as `OperatorValuedRidge` tells.
+
+    Parameters
+    ----------
+    tol : float, default=1e-10
+        The relative residual an iteration stops at, where one is needed.
+    max_iter : int, default=1000
+        Most products it takes.
+
+    Examples
+    --------
+    >>> Structured(tol=1e-6)
+    Structured(tol=1e-06)
+    """
+
+    def __init__(self, tol: float = 1e-10, max_iter: int = 1000) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
 
 
 def factored_system(features: Array, Y: Array, observed: Any = None) -> Factored:
