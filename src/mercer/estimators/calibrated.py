@@ -115,20 +115,18 @@ class CalibratedAnswers:
         return [Ranked(self._form.outward(found.objects), found.scores) for found in ranked]
 
     def abstention_score(self, X: Any, candidates: Any = None) -> np.ndarray:
-        r"""How little each prediction is to be trusted, from 0 (sure) to 1.
+        r"""How little each prediction is to be trusted, from 0 (sure) to 1: the ones to leave to someone else are the largest.
 
-        :math:`1 - (p_1 - p_2)`, with the conformal p-values of the best and the second-best candidate: it is small where the
-        best one is as good as right answers are, and the next one is not. The predictions with the largest scores are those
-        to leave to someone else.
+        :math:`1 - p(\hat y)`, with the conformal p-value of the prediction: the share of right answers that, predicted without
+        having been trained on, had a better score than the prediction has. It says most where outputs are of some number of
+        kinds; a vector that is free to go where the point is beats the score of nearly every right answer.
         """
-        ranked = self._rank(self._points_of(X), 2, candidates)
-        calibration, default = self._calibrated(), candidates is None
-        scores = np.full((len(ranked), 2), np.inf)
-        for i, found in enumerate(ranked):
-            scores[i, : len(found.scores)] = -found.scores
-        p = calibration.p_values(scores, default)
-        p[np.isinf(scores)] = 0.0  # no second candidate
-        return 1.0 - (p[:, 0] - p[:, 1])
+        points, calibration = self._points_of(X), self._calibrated()
+        if candidates is None:
+            unfit = np.asarray(self.decoder_.objective(points, self.decoder_.decode(points)), dtype=float)
+        else:
+            unfit = -np.asarray([found.scores[0] for found in self._rank(points, 1, candidates)])
+        return 1.0 - calibration.p_values(unfit)
 
     def explain(self, x: Any, k: int = 5) -> Explanation:
         """The `k` training pairs with the largest part in the prediction for one input.

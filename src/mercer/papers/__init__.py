@@ -27,6 +27,8 @@ EXPERIMENTS: dict[str, str] = {
     "bibtex": "beyond.bibtex:Bibtex",
     "multilabel": "beyond.multilabel:MultiLabelSets",
     "tree-parsing": "beyond.tree_parsing:TreeParsing",
+    "horses": "beyond.horses:HorseMasks",
+    "faces": "beyond.faces:FrontViews",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
 

@@ -85,8 +85,9 @@ class LabelRankings(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Each set, and the mean of the four with the errors put together."""
+        """The mean of the four sets, with their errors put together, and each set."""
         rows: list[dict[str, Any]] = []
+        means: list[dict[str, Any]] = []
         names = list(dict.fromkeys(outcome["set"] for outcome in outcomes))
         for method in METHODS:
             own = {}
@@ -99,8 +100,8 @@ class LabelRankings(Experiment):
                 error = float(np.sqrt(sum(row["error"] ** 2 for row in four))) / len(four)
                 beaten = {"paper": TO_BEAT} if method == FIRST else {}
                 mean = float(np.mean([row["value"] for row in four]))
-                rows.append({"method": method, "metric": "τ", "value": mean, "error": error, "set": ALL} | beaten)
-        return rows
+                means.append({"method": method, "metric": "τ", "value": mean, "error": error, "set": ALL} | beaten)
+        return means + rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Against the bar, and which choice bought what."""
