@@ -18,7 +18,18 @@ from zipfile import BadZipFile, is_zipfile
 
 from mercer.files import written_atomically
 
-_ROOMS = ("kernels", "losses", "embeddings", "operators", "solvers", "decoders", "selection", "estimators", "molecules")
+_ROOMS = (
+    "kernels",
+    "losses",
+    "embeddings",
+    "operators",
+    "solvers",
+    "decoders",
+    "selection",
+    "estimators",
+    "molecules",
+    "text",
+)
 _FORMAT = "mercer-model"
 
 
@@ -103,7 +114,7 @@ def trusted_types() -> frozenset[str]:
     >>> "mercer.kernels.vectors.Gaussian" in trusted_types()
     True
     """
-    names = {"builtins.frozenset"}
+    names = {"builtins.frozenset", "scipy.sparse._csr.csr_array"}
     for module in _modules():
         for _, item in inspect.getmembers(module, inspect.isclass):
             if item.__module__ == module.__name__:

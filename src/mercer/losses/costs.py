@@ -138,11 +138,8 @@ class WeightedEditDistance(Loss):
             if hash_key(a) in number and hash_key(b) in number:
                 table[place[number[hash_key(a)]], place[number[hash_key(b)]]] = float(price)
         kind = np.asarray([place.get(code, len(priced)) for code in range(len(number))], dtype=np.int64)
-        a, a_starts = _joined(codes[0])
-        b, b_starts = _joined(codes[1])
-        return _weighted_edits(
-            a, a_starts, b, b_starts, kind, table, float(self.insertion), float(self.deletion), paired
-        )
+        true, said = _joined(codes[0]), _joined(codes[1])
+        return _weighted_edits(*true, *said, kind, table, float(self.insertion), float(self.deletion), paired)
 
     def _check_parameters(self) -> None:
         prices = {name: getattr(self, name) for name in ("insertion", "deletion", "replacement")}
