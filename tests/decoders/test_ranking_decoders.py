@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from mercer.decoders.linear_ordering import best_order, tangles
 from mercer.embeddings import Features, Implicit, Spectral
 from mercer.kernels import Borda, Kemeny, Lehmer, RankHamming
 from mercer.losses import Hamming, Kendall, KernelLoss, SquaredError, ZeroOne
-from mercer.testing import check_decoder
+from mercer.testing import check_decoder, check_object_estimator
 
 DECODERS = [(Kemeny, KemenyOrder), (RankHamming, Assignment), (Borda, Sorting), (Lehmer, Sorting)]
 
@@ -236,6 +237,25 @@ def test_partial_rankings_teach_too():
     tau = 1 - 2 * Kendall().paired(y[150:], found).mean()
     assert tau > 0.5
     assert np.isfinite(model.score(X[150:], partial[150:]))
+
+
+@pytest.mark.parametrize("kernel", [Kemeny(), RankHamming(), Lehmer()], ids=repr)
+def test_the_contract_of_estimators_holds_for_rankings(kernel):
+    X, y = noisy_rankings(24, 4, 4)
+    check_object_estimator(DependencyEstimator(output_kernel=kernel, alpha=0.1), X, y)
+
+
+def test_frames_of_ranks_and_candidates_for_each_input():
+    X, y = noisy_rankings(30, 4, 5)
+    model = DependencyEstimator(output_kernel=Kemeny(), alpha=0.1).fit(X, pd.DataFrame(y, columns=list("abcd")))
+    assert (
+        model.predict(X).tolist()
+        == DependencyEstimator(output_kernel=Kemeny(), alpha=0.1).fit(X, y).predict(X).tolist()
+    )
+    own = [[[0, 1, 2, 3], [3, 2, 1, 0]], [[1, 0, 2, 3]]]
+    assert model.predict(X[:2], candidates=own)[1].tolist() == [1, 0, 2, 3]
+    with pytest.raises(ValueError, match=r"candidates\[1\] gives rank 1 to items 0 and 1"):
+        model.predict(X[:1], candidates=[[0, 1, 2, 3], [1, 1, 2, 3]])
 
 
 def test_torch_rankings_give_torch_back():
