@@ -25,6 +25,7 @@ class Benchmark(StrEnum):
 
     core = "core"
     operators = "operators"
+    strings = "strings"
 
 
 def main() -> None:

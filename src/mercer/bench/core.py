@@ -16,7 +16,7 @@ from mercer.bench.exact import covariances, implicit_leave_one_out, leave_one_ou
 from mercer.bench.low_rank import low_rank
 from mercer.bench.peaks import peaks
 from mercer.bench.sizes import QUICK, Sizes
-from mercer.bench.strings import subsequences
+from mercer.bench.subsequences import subsequences
 from mercer.report import Result, Table, print_table, tracked
 
 PARTS: dict[str, Callable[[Sizes], list[dict[str, Any]]]] = {
@@ -59,7 +59,7 @@ def _load() -> float | None:
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
-def table(result: Result) -> Table:
+def table(result: Result, title: str = "mercer bench core") -> Table:
     """One line for each figure: what, measured, bar, met."""
     lines = []
     for row in result.rows:
@@ -68,7 +68,7 @@ def table(result: Result) -> Table:
         met = {None: "", True: "yes", False: "no"}[row["met"]]
         what = f"{', '.join([row['method'], *_sizes(row)])}: {row['metric']}"
         lines.append([what, f"{row['value']:.3g}{spread}", bar, met])
-    return Table(["what", "measured", "bar", "met"], lines, "mercer bench core")
+    return Table(["what", "measured", "bar", "met"], lines, title)
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:
