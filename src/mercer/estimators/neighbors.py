@@ -125,24 +125,30 @@ class _LeaveOneOutNeighbours:
     """Neighbours of each training input among the others."""
 
     def __init__(self, gram: np.ndarray, norms: np.ndarray) -> None:
-        self.distances = norms - 2.0 * gram
-        np.fill_diagonal(self.distances, np.inf)
+        distances = norms - 2.0 * gram
+        np.fill_diagonal(distances, np.inf)
+        # sorted once, for every number of neighbours
+        self.order = np.argsort(distances, axis=1, kind="stable")
 
     def leave_one_out(self, value: Any) -> Array:
         """Weights of each training input on the others."""
-        return mean_of_nearest(self.distances, value)
+        return _mean_of(self.order[:, :value])
 
     def leave_one_out_risks(self, values: Sequence[Any], gram: Array | None = None) -> Iterator[Array]:
         """Squared distances of the mean of the neighbours to the output, for each number of neighbours."""
         assert gram is not None
         for value in values:
-            weights = self.leave_one_out(value) - np.eye(len(self.distances))
+            weights = self.leave_one_out(value) - np.eye(len(self.order))
             yield np.sum((weights @ to_numpy(gram)) * weights, axis=1)
 
 
 def mean_of_nearest(distances: np.ndarray, k: int) -> np.ndarray:
     """Weights 1/k on the k smallest entries of each row; of equals, the first."""
-    nearest = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    weights = np.zeros(distances.shape)
-    np.put_along_axis(weights, nearest, 1.0 / k, axis=1)
+    return _mean_of(np.argsort(distances, axis=1, kind="stable")[:, :k], distances.shape[1])
+
+
+def _mean_of(nearest: np.ndarray, columns: int | None = None) -> np.ndarray:
+    """Equal weights on the columns named in each row."""
+    weights = np.zeros((len(nearest), len(nearest) if columns is None else columns))
+    np.put_along_axis(weights, nearest, 1.0 / nearest.shape[1], axis=1)
     return weights
