@@ -53,11 +53,11 @@ def _digits() -> Task:
 def _words() -> Task:
     words = load_ocr_words()
     words = words.take(np.sort(np.random.default_rng(0).permutation(len(words))[:2000]))
-    starts = np.empty(len(words), dtype=object)
-    for i, letters in enumerate(letter_rows(words)):
-        starts[i] = letters[:3]
-    kernel = PartByPart(Gaussian(4.0))
-    return Task(starts, words.strings, kernel, Positions(), "right", _right, 150, 150, str)
+    # at unit length, so that a point that shrinks does not favour short words
+    output_kernel = Positions().normalized()
+    return Task(
+        letter_rows(words), words.strings, PartByPart(Gaussian(4.0)), output_kernel, "right", _right, 150, 150, str
+    )
 
 
 def _label_sets() -> Task:
@@ -89,7 +89,7 @@ def _rankings() -> Task:
 
 _MADE: dict[str, Callable[[], Task]] = {
     "digit, from its top half": _digits,
-    "word, from its first letters": _words,
+    "word, from its letters": _words,
     "set of emotions, from music": _label_sets,
     "ranking, of vehicles": _rankings,
 }
