@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
 import mercer
-from mercer.kernels import Spectrum
+from mercer.decoders import Candidates
+from mercer.kernels import Gaussian, Mismatch, Spectrum, SubsetTree, Subtree, WeightedDegree
 from mercer.kernels._products import products
 from mercer.kernels.ngrams import ngrams
 
@@ -131,3 +133,24 @@ def test_strings_and_token_lists_do_not_mix():
 
 def test_ngrams_of_arrays_are_tuples():
     assert list(ngrams(np.array(["x", "y"]), 2)) == [("x", "y")]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "Y"),
+    [
+        (Spectrum((1, 2)), ["ab", "ba", "abba", "b"]),
+        (Spectrum(2).normalized(), [("to", "be"), ("be", "to"), ("to", "be", "to"), ("or", "to", "be")]),
+        (Mismatch(2, 1), ["ab", "ba", "abba", "bb"]),
+        (WeightedDegree(2, 1), ["ab", "ba", "abba", "b"]),
+        (Subtree(), ["(S (X a) (X b))", "(S (X a))", "(X b)", "(X a)"]),
+        (SubsetTree().normalized(), [("S", ("X", "a")), ("S", ("X", "b")), ("X", "a"), ("X", "b")]),
+    ],
+    ids=repr,
+)
+def test_models_with_such_outputs_are_saved_and_cloned(kernel, Y, tmp_path):
+    X = np.arange(4.0)[:, None]
+    candidates = [Y[:3], Y[1:], Y, Y[::-1]]
+    model = clone(mercer.DependencyEstimator(Gaussian(1.0), kernel, alpha=0.1, decoder=Candidates())).fit(X, Y)
+    loaded = mercer.load(mercer.save(model, tmp_path / "model.skops"))
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    assert loaded.predict(X, candidates=candidates).tolist() == model.predict(X, candidates=candidates).tolist()
