@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 
-from mercer.estimators import ObjectEstimator
 from mercer.objects import hash_key
 
 
-def check_object_estimator(estimator: ObjectEstimator, X: Any, Y: Any) -> None:
+def check_object_estimator(estimator: Any, X: Any, Y: Any, grid: dict[str, list[Any]] | None = None) -> None:
     """Check what scikit-learn checks for arrays, on collections of any objects (at least six pairs).
+
+    `grid` is what a grid search is tried on, by default two losses.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def check_object_estimator(estimator: ObjectEstimator, X: Any, Y: Any) -> None:
     assert np.isfinite(model.score(X, Y)), f"{name}.score is not finite"
     folds = cross_val_predict(clone(estimator), X, Y, cv=KFold(2))
     assert len(folds) == len(X), f"cross_val_predict gave {len(folds)} outputs"
-    search = GridSearchCV(clone(estimator), {"loss": [None, "rkhs"]}, cv=2, error_score="raise").fit(X, Y)
+    search = GridSearchCV(clone(estimator), grid or {"loss": [None, "rkhs"]}, cv=2, error_score="raise").fit(X, Y)
     assert search.best_score_ <= 0, f"{name}.score must be minus a loss"
 
 

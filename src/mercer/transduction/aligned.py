@@ -22,21 +22,21 @@ from mercer.transduction.ngrams import NgramModel
 from mercer.transduction.reranking import trust_in_scores
 from mercer.transduction.tokens import SequenceForm
 
-_PRIOR_TRUST = np.asarray([0.4, 0.4, 0.2])
-"""Trust in the model that reads forwards, in the one that reads backwards, and in the runs, before any is learned."""
+_TRUST_IN_RUNS = 0.2
+"""Trust in the model of runs, of 1 in all, before it is learned."""
 
 
 class AlignedSequences(BaseEstimator):
     r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
 
     1. `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol.
-    2. Two kernel ridges (`ContextModel`) learn what an input symbol stands for from where it stands and from the chunks already
-       chosen; one reads forwards, one backwards. Which columns of the context matter is learned from words left out.
-    3. A beam search through each gives candidates; they are scored by both and by the runs of symbols with their chunks
-       (`NgramModel`), and ranked by a weighted sum of the three logarithms,
+    2. Kernel ridges (`ContextModel`) learn what an input symbol stands for from where it stands and from the chunks already
+       chosen, reading forwards and backwards, with a ridge for each symbol and with ridges that symbols share. Which columns of
+       the context matter is learned from words left out.
+    3. A beam search through each model gives candidates; they are scored by every model and by the runs of symbols with their
+       chunks (`NgramModel`), and ranked by a weighted sum of the logarithms,
 
-    .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; w_1 \log p_\rightarrow(c \mid x)
-              + w_2 \log p_\leftarrow(c \mid x) + w_3 \log p(x, c)
+    .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; \sum_m w_m \log p_m(c \mid x) + w_0 \log p(x, c)
 
     with weights learned from training words that the models had not seen.
 
@@ -47,9 +47,11 @@ class AlignedSequences(BaseEstimator):
     width : int, default=10
         How many candidates the beam keeps.
     held_out : int, default=1000
-        Training words, at most, that the weights of the three scores are learned from. They are predicted by models of the other
-        words, in five parts or more.
-    together, sample, landmarks : int
+        Training words, at most, that the weights of the scores are learned from. They are predicted by models of the other words,
+        in five parts or more.
+    together : int, default=20000
+        With more input symbols in all training words than this, no ridges are shared: each symbol is seen often enough.
+    sample, landmarks : int
         As for `ContextModel`.
     loss : None, Loss or callable
         What `score` averages; by default the share of outputs that are not exactly right.
@@ -63,11 +65,11 @@ class AlignedSequences(BaseEstimator):
     inventory_ : Inventory
         Symbols and chunks.
     models_ : list of ContextModel
-        The one that reads forwards and the one that reads backwards.
+        Forwards and backwards, with own ridges, then with shared ones.
     runs_ : NgramModel
         The model of runs.
     trust_ : array
-        The weight of each of the three scores.
+        The weight of the score of each model, and of the runs.
 
     Notes
     -----
@@ -90,9 +92,9 @@ class AlignedSequences(BaseEstimator):
         longest: int = 3,
         width: int = 10,
         held_out: int = 1000,
-        together: int = 4000,
+        together: int = 20000,
         sample: int = 900,
-        landmarks: int = 4000,
+        landmarks: int = 3000,
         loss: Any = None,
         seed: int = 0,
     ) -> None:
@@ -121,9 +123,10 @@ class AlignedSequences(BaseEstimator):
         word_codes = [inventory.inputs_.codes(word) for word in words]
         cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
         models = [
-            ContextModel(backwards, self.together, self.sample, self.landmarks, self.seed).fit(
+            ContextModel(backwards, shared, self.sample, self.landmarks, self.seed).fit(
                 inventory, word_codes, cut_codes
             )
+            for shared in ((False, True) if sum(map(len, words)) <= self.together else (False,))
             for backwards in (False, True)
         ]
         self.aligner_, self.inventory_, self.models_, self._form = aligner, inventory, models, form
@@ -171,9 +174,9 @@ class AlignedSequences(BaseEstimator):
     # -- candidates and their scores ------------------------------------------------------------------
 
     def _constructed(self, word: tuple[Hashable, ...]) -> tuple[list[tuple[Hashable, ...]], np.ndarray]:
-        """What the two beams find, each output once, with its best scores."""
+        """What the beams find, each output once, with its best scores."""
         if not word:
-            return [()], np.zeros((1, len(self.trust_) if hasattr(self, "trust_") else len(_PRIOR_TRUST)))
+            return [()], np.zeros((1, len(self.models_) + 1))
         rows = np.concatenate([model.beam(word, self.width) for model in self.models_])
         rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
         scores = self._scores(word, [model.read(word) for model in self.models_], rows)
@@ -217,7 +220,8 @@ class AlignedSequences(BaseEstimator):
                 found, values = self._constructed(words[i])
                 scores.append(values)
                 correct.append(np.asarray([sound == sounds[i] for sound in found]))
-        return trust_in_scores(scores, correct, _PRIOR_TRUST)
+        each = (1.0 - _TRUST_IN_RUNS) / len(self.models_)
+        return trust_in_scores(scores, correct, np.asarray([each] * len(self.models_) + [_TRUST_IN_RUNS]))
 
     def _parts(self, n: int) -> Iterator[np.ndarray]:
         """Parts of the training words to leave out in turn, until enough words were."""

@@ -16,6 +16,10 @@ from mercer.transduction.weights import Examples, Settings, learn_settings, log_
 
 PARTS = 4
 """Parts into which words are cut to learn settings."""
+COMMON, OWN = 0.1, 1.0
+"""How near settings stay to where they start: those of a class, and those of one symbol to those of its class."""
+ENOUGH = 40
+"""Contexts that a symbol needs for settings of its own."""
 NEVER = -10.0
 """Log-probability of a chunk that its symbol never stood for."""
 
@@ -44,18 +48,18 @@ class ContextModel:
     .. math:: p(c \mid x, i, \text{history}) \propto \exp(-\tfrac{s}{2} \lVert h - \psi_c \rVert^2), \quad
               h = \sum_j k(\text{context}, \text{context}_j)\, z_j
 
-    with the product-Hamming kernel over the columns of `mercer.transduction.contexts`. Vowels and consonants (see
-    `alternating_class`) have their own settings and a ridge each, in which rare symbols learn from the others; with more than
-    `together` contexts in a class, each of its symbols has its own ridge.
+    with the product-Hamming kernel over the columns of `mercer.transduction.contexts`.
 
     Parameters
     ----------
     backwards : bool
         Read from the end; the history is then what follows.
-    together : int
-        How many contexts of a class share one ridge.
+    shared : bool
+        One ridge for all vowels and one for all consonants (see `alternating_class`), in which rare symbols learn from the
+        others through the characters of their chunks; else one ridge for each input symbol, with settings of its own that start
+        from those of its class.
     sample : int
-        Contexts of each ridge from which the settings are learned.
+        Contexts from which the settings of a shared ridge are learned; fewer for each of several, for the same work.
     landmarks : int
         Contexts that carry a ridge; all, where there are no more.
     seed : int
@@ -63,7 +67,7 @@ class ContextModel:
     """
 
     backwards: bool = False
-    together: int = 4000
+    shared: bool = False
     sample: int = 900
     landmarks: int = 4000
     seed: int = 0
@@ -79,10 +83,11 @@ class ContextModel:
         self._owner = np.repeat(np.arange(len(words)), [len(word) for word in words])
         everything = np.ones(len(words), dtype=bool)
         self.options_ = self._options(everything)
-        self.group_ = self._groups()
-        kinds = [self.group_[inventory.input_vowels_ == vowels] for vowels in (False, True)]
-        learned = [self._learn(np.unique(groups)) for groups in kinds]
-        self.settings_ = [learned[int(group in kinds[1])] for group in range(self.group_.max() + 1)]
+        vowels = inventory.input_vowels_
+        self.group_ = vowels.astype(np.int64) if self.shared else np.arange(len(vowels))
+        self.settings_ = [starting_settings()] * (2 if self.shared else len(vowels))
+        for kind in (False, True):
+            self._learn(np.unique(self.group_[vowels == kind]))
         return self.solve(everything)
 
     def solve(self, chosen: np.ndarray) -> ContextModel:
@@ -158,30 +163,34 @@ class ContextModel:
         options[self._contexts_of_all[mine, 0], self._chunks[mine]] = True
         return options
 
-    def _groups(self) -> np.ndarray:
-        """The ridge each input symbol belongs to, numbered from 0."""
-        vowels = self.inventory_.input_vowels_
-        symbols = self._contexts_of_all[:, 0]
-        shared = [np.sum(vowels[symbols] == kind) <= self.together for kind in (False, True)]
-        owner = [-1 - int(vowel) if shared[int(vowel)] else symbol for symbol, vowel in enumerate(vowels)]
-        return np.unique(owner, return_inverse=True)[1]
+    def _learn(self, groups: np.ndarray) -> None:
+        """The settings of some ridges: first in common, then, where there are several, one by one."""
+        # the work grows with the cube of the sample: this keeps it the same however many ridges there are
+        sample = self.sample / max(1, len(groups)) ** (1 / 3)
+        examples = {int(group): self._examples(int(group), sample) for group in groups}
+        doubtful = {group: found for group, found in examples.items() if np.any(found.options.sum(axis=1) > 1)}
+        if not doubtful:
+            return
+        common = learn_settings(list(doubtful.values()), starting_settings(), COMMON, rounds=30)
+        for group in examples:
+            self.settings_[group] = common
+        if len(groups) > 1:
+            for group, found in doubtful.items():
+                if len(found.chunks) >= ENOUGH:
+                    self.settings_[group] = learn_settings([found], common, OWN, rounds=10)
 
-    def _learn(self, groups: np.ndarray) -> Settings:
-        """Settings shared by some ridges, from a sample of words."""
-        rng = np.random.default_rng(self.seed)
-        drawn = []
-        for group in groups:
-            mine = np.flatnonzero(self.group_[self._contexts_of_all[:, 0]] == group)
-            words = rng.permutation(np.unique(self._owner[mine]))
-            words = words[: max(PARTS, round(len(words) * self.sample / len(mine)))]
-            part = np.full(len(self._words), -1)
-            part[words] = np.arange(len(words)) % PARTS
-            mine = mine[part[self._owner[mine]] >= 0]
-            options = self.options_[self._contexts_of_all[mine, 0]]
-            if np.any(np.sum(options, axis=1) > 1):
-                contexts, chunks = self._contexts_of_all[mine], self._chunks[mine]
-                drawn.append(Examples(contexts, chunks, options, self.inventory_.features_, part[self._owner[mine]]))
-        return learn_settings(drawn, starting_settings())[0] if drawn else starting_settings()
+    def _examples(self, group: int, sample: float) -> Examples:
+        """Contexts of one ridge from some words, in parts."""
+        rng = np.random.default_rng((self.seed, group))
+        mine = np.flatnonzero(self.group_[self._contexts_of_all[:, 0]] == group)
+        words = rng.permutation(np.unique(self._owner[mine]))
+        words = words[: max(PARTS, round(len(words) * sample / len(mine)))]
+        part = np.full(len(self._words), -1)
+        part[words] = np.arange(len(words)) % PARTS
+        mine = mine[part[self._owner[mine]] >= 0]
+        contexts, chunks = self._contexts_of_all[mine], self._chunks[mine]
+        parts = part[self._owner[mine]]
+        return Examples(contexts, chunks, self.options_[contexts[:, 0]], self.inventory_.features_, parts)
 
     def _solve(self, group: int, chosen: np.ndarray) -> System:
         settings = self.settings_[group]

@@ -12,8 +12,8 @@ from mercer.transduction.alignment import Chunk, Symbols
 from mercer.transduction.classes import alternating_class, classes_through
 from mercer.transduction.symbols import Alphabet
 
-_CHARACTERS, _SIZE = 0.5, 0.5
-"""Weight of a character and of the number of symbols, next to 1 for the chunk itself, among the features of chunks."""
+_ITSELF = 0.5
+"""Weight of which chunk it is among the features of chunks, next to 1 for each character and each symbol."""
 
 
 class Inventory:
@@ -66,7 +66,7 @@ def chunk_features(chunks: Sequence[Chunk]) -> np.ndarray:
     Examples
     --------
     >>> chunk_features([("a",), ("aː",)]).tolist()
-    [[1.0, 0.0, 0.5, 0.0, 0.5], [0.0, 1.0, 0.5, 0.5, 0.5]]
+    [[0.5, 0.0, 1.0, 0.0, 1.0], [0.0, 0.5, 1.0, 1.0, 1.0]]
     """
     spelled = [unicodedata.normalize("NFD", "".join(s for s in chunk if isinstance(s, str))) for chunk in chunks]
     characters = Alphabet(chain.from_iterable(spelled))
@@ -74,4 +74,4 @@ def chunk_features(chunks: Sequence[Chunk]) -> np.ndarray:
     for row, text in zip(counts, spelled, strict=True):
         np.add.at(row, characters.codes(text), 1.0)
     sizes = np.asarray([[float(len(chunk))] for chunk in chunks])
-    return np.hstack([np.eye(len(chunks)), _CHARACTERS * counts, _SIZE * sizes])
+    return np.hstack([_ITSELF * np.eye(len(chunks)), counts, sizes])
