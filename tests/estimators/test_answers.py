@@ -157,6 +157,17 @@ def test_dropping_the_most_uncertain_raises_accuracy():
     assert shares[0] + 0.05 < shares[1] < shares[2]
 
 
+def test_the_abstention_score_is_a_p_value_of_the_prediction():
+    X, y = classes(120, 6)
+    model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=1.0).fit(X[:80], y[:80])
+    found = model.abstention_score(X[80:])
+    best = np.array([ranked.scores[0] for ranked in model.rank(X[80:], k=1)])
+    right = model.calibration_.scores
+    expected = 1 - (1 + (right[None, :] >= -best[:, None] - 1e-12).sum(axis=1)) / 81
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(model.abstention_score(X[80:], candidates=[0, 1, 2, 3]), found, atol=1e-12)
+
+
 def test_the_parts_are_those_of_the_score():
     X, y = classes(40, 2)
     model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=0.5).fit(X, y)
