@@ -4,11 +4,24 @@ import numpy as np
 import pytest
 
 from mercer.embeddings import Features, Implicit, Pivoted, PrincipalComponents, Spectral
-from mercer.kernels import Classes, Gaussian, LabelSets, Linear, Positions, Subsequence
+from mercer.kernels import (
+    Classes,
+    Gaussian,
+    LabelSets,
+    Linear,
+    Mismatch,
+    Positions,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    Subtree,
+    WeightedDegree,
+)
 
 rng = np.random.default_rng(0)
 VECTORS = rng.standard_normal((9, 3))
 WORDS = np.array(["abab", "abba", "baab", "bbaa", "abab", "a", "", "bbab", "aab"], dtype=object)
+TREES = np.array([f"(S (A {w[:1] or 'x'}) (B {w[1:] or 'y'}))" for w in WORDS], dtype=object)
 SETS = np.array([frozenset(w) for w in WORDS], dtype=object)
 
 CASES = [
@@ -19,6 +32,11 @@ CASES = [
     (Features(), LabelSets(), SETS),
     (Features(), Positions(), WORDS),
     (Features(), 0.5 * Classes() + Positions(), WORDS),
+    (Features(), Spectrum(2), WORDS),
+    (Features(), 0.5 * Spectrum((1, 3)).normalized() + WeightedDegree(2, 1), WORDS),
+    (Features(), Mismatch(2, 1, "ab"), WORDS),
+    (Features(), Subtree(), TREES),
+    (Implicit(), SubsetTree().normalized(), TREES),
     (Spectral(), Gaussian(1.0), VECTORS),
     (Spectral(), Linear(), VECTORS),
     (Spectral(), Subsequence(2), WORDS),
