@@ -10,10 +10,13 @@ from mercer.estimators import (
     OutputKernelLearning,
 )
 from mercer.saving import load, save
+from mercer.transduction import AlignedSequences, Inflection
 
 __all__ = [
+    "AlignedSequences",
     "DependencyEstimator",
     "EntangledRidge",
+    "Inflection",
     "NeighborsEstimator",
     "NumericalWarning",
     "OperatorValuedRidge",

@@ -2,5 +2,7 @@
 
 from mercer.transduction.aligned import AlignedSequences
 from mercer.transduction.alignment import Aligner
+from mercer.transduction.edits import Script
+from mercer.transduction.inflection import Inflection
 
-__all__ = ["AlignedSequences", "Aligner"]
+__all__ = ["AlignedSequences", "Aligner", "Inflection", "Script"]
