@@ -29,6 +29,7 @@ EXPERIMENTS: dict[str, str] = {
     "tree-parsing": "beyond.tree_parsing:TreeParsing",
     "horses": "beyond.horses:HorseMasks",
     "faces": "beyond.faces:FrontViews",
+    "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
 
