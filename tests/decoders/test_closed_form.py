@@ -66,3 +66,29 @@ def test_contract(embedding, outputs, weights):
     fitted = embedding.fit(0.5 * Linear(), outputs)
     rows = fitted.coordinates_
     check_decoder(ClosedForm(), fitted, weights if rows is None else weights @ rows)
+
+
+@pytest.mark.parametrize("embedding", [Implicit(), Features(), Spectral()])
+def test_no_vector_of_the_box_is_nearer(embedding, outputs, weights):
+    fitted = embedding.fit(Linear(), outputs)
+    points = weights if fitted.coordinates_ is None else weights @ fitted.coordinates_
+    decoder = ClosedForm(bounds=(1.0, [2.0, 2.5, 1.5])).fit(fitted)
+    found = decoder.decode(points)
+    assert (found >= 1.0).all()
+    assert (found <= [2.0, 2.5, 1.5]).all()
+    for other in np.random.default_rng(3).uniform(1.0, [2.0, 2.5, 1.5], size=(20, 4, 3)):
+        assert (decoder.objective(points, found) <= decoder.objective(points, other) + 1e-9).all()
+    check_decoder(ClosedForm(bounds="data"), fitted, points)
+
+
+def test_the_box_of_the_data_does_not_know_what_is_left_out(outputs):
+    decoder = ClosedForm(bounds="data").fit(Features().fit(Linear(), outputs))
+    far = np.full((1, 3), 100.0)
+    np.testing.assert_allclose(decoder.decode(far)[0], outputs.max(axis=0))
+    highest = int(outputs[:, 0].argmax())
+    assert decoder.decode(far, leave_out=np.array([highest]))[0, 0] == np.sort(outputs[:, 0])[-2]
+
+
+def test_bounds_that_make_no_box(outputs):
+    with pytest.raises(ValueError, match=r"bounds=\(2, 1\); expected"):
+        ClosedForm(bounds=(2, 1)).fit(Implicit().fit(Linear(), outputs))

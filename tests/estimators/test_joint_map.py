@@ -122,3 +122,38 @@ def test_saved_and_loaded(tmp_path):
 def test_messages(parameters, error, message):
     with pytest.raises(error, match=message):
         JointKernelMap(**parameters).fit(X, Y)
+
+
+def test_leaving_groups_out_equals_refitting_without_them():
+    rng = np.random.default_rng(5)
+    images, group = rng.random((9, 4, 5)), np.array([0, 1, 2, 0, 1, 2, 2, 2, 1])
+    answers = np.cumsum(images, axis=1)
+    joint = PatchwiseJoint((4, 5), 2, 1, Gaussian(0.5)) + TensorProductJoint(Gaussian(1.0))
+    alphas = [0.01, 0.3]
+    path = JointKernelMap(joint, LeaveOneOut(alphas)).fit(images, answers, groups=group).loo_path_
+    for alpha, found in zip(alphas, path, strict=True):
+        squares = []
+        for left in range(3):
+            model = JointKernelMap(joint, alpha).fit(images[group != left], answers[group != left])
+            squares += list(np.sum((model.predict(images[group == left]) - answers[group == left]) ** 2, axis=(1, 2)))
+        assert found == pytest.approx(np.mean(squares))
+    alone = JointKernelMap(joint, LeaveOneOut(alphas)).fit(images, answers, groups=np.arange(9)).loo_path_
+    np.testing.assert_allclose(alone, JointKernelMap(joint, LeaveOneOut(alphas)).fit(images, answers).loo_path_)
+
+
+@pytest.mark.parametrize(("groups", "message"), [([0, 1], "one label for each of the 4"), ([0] * 4, "a single group")])
+def test_groups_that_do_not_fit(groups, message):
+    with pytest.raises(ValueError, match=message):
+        JointKernelMap().fit(np.eye(4), np.eye(4), groups=groups)
+
+
+def test_answers_stay_in_their_box():
+    rng = np.random.default_rng(6)
+    images = rng.random((10, 3, 3))
+    free = JointKernelMap(alpha=1e-3).fit(images, 3 * images - 1)
+    boxed = JointKernelMap(alpha=1e-3, bounds=(0.0, 1.0)).fit(images, 3 * images - 1)
+    queries = rng.random((5, 3, 3))
+    np.testing.assert_allclose(boxed.predict(queries), np.clip(free.predict(queries), 0.0, 1.0))
+    assert free.predict(queries).min() < 0
+    with pytest.raises(ValueError, match=r"bounds=\(1, 0\); expected 'data', None, or a pair"):
+        JointKernelMap(alpha=1.0, bounds=(1, 0)).fit(images, images)

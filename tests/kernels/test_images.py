@@ -7,15 +7,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import to_numpy
+from mercer import DependencyEstimator
+from mercer.arrays import NumericalWarning, to_numpy
 from mercer.kernels import Gaussian, Linear
-from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted
+from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
 from mercer.testing import check_kernel
 
 FEATURES = {
     "deslanted": deslanted,
     "blurred": lambda images: blurred(images, 0.8),
     "shifted": lambda images: shifted(images, 1, -2),
+    "turned": lambda images: turned(images, 20.0),
     "histograms": gradient_histograms,
     "plain histograms": lambda images: gradient_histograms(images, orientations=5, cells=3, power=1.0),
 }
@@ -123,6 +125,50 @@ def test_jittered_is_the_mean_over_both_shifts():
     np.testing.assert_allclose(Jittered(Gaussian(2.0), (3, 4), reach=0)(X, Z), Gaussian(2.0)(X, Z))
 
 
+def test_turning_by_quarters_is_exact_and_small_turns_go_the_same_way():
+    image = np.random.default_rng(6).standard_normal((1, 5, 5))
+    np.testing.assert_allclose(turned(image, 90.0)[0], np.rot90(image[0], -1), atol=1e-12)
+    np.testing.assert_allclose(turned(image, -90.0)[0], np.rot90(image[0]), atol=1e-12)
+    np.testing.assert_allclose(turned(image, 360.0), image, atol=1e-12)
+    stroke = np.zeros((1, 9, 9))
+    stroke[0, :, 4] = 1.0
+    top = turned(stroke, 15.0)[0, 1]  # with the clock: what is above the middle goes right
+    assert np.arange(9) @ top / top.sum() > 4.5
+
+
+def test_jittered_over_turns_and_the_best_match():
+    rng = np.random.default_rng(7)
+    X, Z = rng.standard_normal((3, 9)), rng.standard_normal((2, 9))
+    as_rows = [
+        [
+            shifted(turned(side.reshape(-1, 3, 3), angle), down, right).reshape(len(side), -1)
+            for angle in (0.0, 10.0)
+            for down in (-1, 0, 1)
+            for right in (-1, 0, 1)
+        ]
+        for side in (X, Z)
+    ]
+    every = np.asarray([[Gaussian(2.0)(a, b) for b in as_rows[1]] for a in as_rows[0]])
+    kernel = Jittered(Gaussian(2.0), (3, 3), rotations=(10.0,))
+    np.testing.assert_allclose(kernel(X, Z), every.mean(axis=(0, 1)), rtol=1e-12)
+    best = Jittered(Gaussian(2.0), (3, 3), rotations=(10.0,), match="best")
+    np.testing.assert_allclose(best(X, Z), every.max(axis=(0, 1)), rtol=1e-12)
+    np.testing.assert_allclose(best(X), best(X).T)
+    assert (kernel.is_psd, best.is_psd) == (True, False)
+
+
+def test_the_best_match_is_no_kernel_and_estimators_say_so():
+    """Three strokes: the first and the second can be moved onto each other, so can the second and the third."""
+    strokes = np.eye(13)[[4, 6, 8]]
+    kernel = Jittered(Gaussian(0.3), (1, 13), match="best")
+    assert np.linalg.eigvalsh(kernel(strokes))[0] < -0.1
+    with pytest.warns(NumericalWarning, match="was clipped"):
+        assert np.linalg.eigvalsh(kernel.clipped().resolve(strokes)(strokes))[0] > -1e-9
+    assert np.linalg.eigvalsh(Jittered(Gaussian(0.3), (1, 13))(strokes))[0] > -1e-12
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        DependencyEstimator(kernel, alpha=0.1).fit(strokes, np.eye(3))
+
+
 @pytest.mark.parametrize("inner", [Gaussian(2.0), Linear()], ids=repr)
 def test_jittered_keeps_the_contract_of_a_kernel(inner):
     X = np.random.default_rng(4).standard_normal((5, 6))
@@ -147,6 +193,16 @@ def test_jittered_on_other_libraries(library):
         (lambda: gradient_histograms(np.ones((2, 5, 5)), orientations=1), "orientations=1"),
         (lambda: Jittered(Linear(), (2, 3))(np.ones((2, 5))), "5 pixels per image; expected 2 × 3"),
         (lambda: Jittered(Linear(), (2, 3), reach=-1)(np.ones((2, 6))), "reach=-1 in Jittered"),
+        (
+            lambda: Jittered(Linear(), (2, 3), rotations="10")(np.ones((2, 6))),
+            "rotations='10'; expected a list of angles",
+        ),
+        (lambda: Jittered(Linear(), (2, 3), match="max")(np.ones((2, 6))), "match='max' in Jittered"),
+        (lambda: Jittered(Linear(), (2, 3))(np.ones((2, 3, 2))), "images of 3 × 2 pixels; expected 2 × 3"),
+        (
+            lambda: blurred([np.ones((2, 3)), np.ones((3, 3))], 1.0),
+            r"images\[0\] has 2 × 3 pixels and images\[1\] has 3 × 3",
+        ),
         (lambda: Jittered(Linear(), (6,))(np.ones((2, 6))), r"shape=\(6,\) in Jittered"),
     ],
 )

@@ -79,12 +79,21 @@ def test_other_libraries(library):
         ({"shape": (5,)}, r"shape=\(5,\) in Patches; expected the rows and columns"),
         ({"shape": (5, 7), "size": 6}, "size=6 in Patches; expected a whole number from 1 to 5"),
         ({"shape": (5, 7), "size": 3, "overlap": 3}, "overlap=3 in Patches; expected a whole number from 0 to .* = 2"),
-        ({"shape": (5, 8), "size": 3}, r"X has 35 pixels per image; expected 5 × 8 = 40"),
+        ({"shape": (5, 8), "size": 3}, "X holds images of 5 × 7 pixels; expected 5 × 8"),
+        ({"shape": (7, 5), "size": 3}, "X holds images of 5 × 7 pixels; expected 7 × 5"),
     ],
 )
 def test_parameters_that_do_not_fit(parameters, message):
     with pytest.raises(ValueError, match=message):
         Patches(**({"overlap": 1} | parameters), kernel=Gaussian(1.0))(IMAGES)
+
+
+def test_rows_of_pixels_that_do_not_fit_and_images_of_two_sizes():
+    kernel = Patches((5, 8), 3, 1, Gaussian(1.0))
+    with pytest.raises(ValueError, match=r"X has 35 pixels per image; expected 5 × 8 = 40"):
+        kernel(IMAGES.reshape(6, -1))
+    with pytest.raises(ValueError, match=r"X\[0\] has shape \(5, 7\) and X\[1\] has shape \(5, 8\)"):
+        kernel([np.ones((5, 7)), np.ones((5, 8))])
 
 
 def test_kernel_that_takes_no_vectors():

@@ -3,6 +3,7 @@
 from mercer.datasets.curves import Gait, Weather, load_gait, load_weather
 from mercer.datasets.digits import DigitHalves, Digits, load_digit_halves, load_usps
 from mercer.datasets.faces import FacePairs, Faces, load_faces
+from mercer.datasets.horses import Horses, load_horses
 from mercer.datasets.label_ranking import LabelRanking, load_label_ranking
 from mercer.datasets.massbank import MolecularSpectra, load_massbank
 from mercer.datasets.multilabel import MultiLabel, load_multilabel
@@ -17,6 +18,7 @@ __all__ = [
     "Faces",
     "Gait",
     "HandwrittenWords",
+    "Horses",
     "LabelRanking",
     "MolecularSpectra",
     "MultiLabel",
@@ -25,6 +27,7 @@ __all__ = [
     "load_digit_halves",
     "load_faces",
     "load_gait",
+    "load_horses",
     "load_label_ranking",
     "load_massbank",
     "load_multilabel",

@@ -8,6 +8,7 @@ from mercer.estimators.dependency import DependencyEstimator
 from mercer.estimators.entangled import EntangledRidge
 from mercer.estimators.hopfield import HopfieldNet
 from mercer.estimators.joint import JointKernelMap
+from mercer.estimators.masks import ImageToMask
 from mercer.estimators.neighbors import NeighborsEstimator
 from mercer.estimators.operator_valued import OperatorValuedRidge
 from mercer.estimators.output_kernel import OutputKernelLearning
@@ -18,6 +19,7 @@ __all__ = [
     "DependencyEstimator",
     "EntangledRidge",
     "HopfieldNet",
+    "ImageToMask",
     "JointKernelMap",
     "MaxMarginChain",
     "NeighborsEstimator",

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer import memory
-from mercer.arrays import Array, clip_spectrum, like, namespace
+from mercer.arrays import Array, clip_spectrum, is_array, like, namespace, to_numpy
 from mercer.decoders import ClosedForm
 from mercer.embeddings import Features
 from mercer.estimators.base import ObjectEstimator
@@ -40,6 +40,8 @@ class JointKernelMap(ObjectEstimator):
         The ridge.
     centered : bool, default=False
         Learn what differs from the mean output. The paper does not.
+    bounds : None, "data" or (low, high), default=None
+        The box answers lie in, such as (0, 1) for pixels; see `mercer.decoders.ClosedForm`.
 
     Attributes
     ----------
@@ -70,13 +72,24 @@ class JointKernelMap(ObjectEstimator):
         joint_kernel: CoordinateJoint = TensorProductJoint(),  # noqa: B008 - joint kernels are values; fit never changes them
         alpha: Any = "loo",
         centered: bool = False,
+        bounds: Any = None,
     ) -> None:
         self.joint_kernel = joint_kernel
         self.alpha = alpha
         self.centered = centered
+        self.bounds = bounds
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from pairs of vectors (or images: rows of any shape)."""
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Learn from pairs of vectors (or images: rows of any shape).
+
+        Parameters
+        ----------
+        X, y : collections of n vectors
+            Inputs and outputs.
+        groups : sequence of n labels, optional
+            Pairs that belong together (pictures of one person, virtual examples of one image): leave-one-out then leaves
+            out a whole group at a time, exactly.
+        """
         rule = self._check_arguments()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -84,6 +97,7 @@ class JointKernelMap(ObjectEstimator):
         form = OutputForm.of(y, self.output_kernel)
         outputs = form.inward(y, self.output_kernel, "y")
         check_lengths(inputs, outputs)
+        together = None if groups is None else _members(groups, outputs.shape[0])
         joint = self.joint_kernel.resolve(inputs, outputs)
         xp = namespace(outputs)
         mean = xp.mean(outputs, axis=0) if self.centered else xp.zeros_like(outputs[0, :])
@@ -93,7 +107,7 @@ class JointKernelMap(ObjectEstimator):
             alpha = float(self.alpha)
         else:
             alphas = rule.grid(path.widest)
-            figures = np.asarray([float(xp.mean(path.leave_one_out_risk(float(a)))) for a in alphas])
+            figures = np.asarray([float(xp.mean(path.leave_one_out_risk(float(a), together))) for a in alphas])
             alpha = float(np.max(alphas[figures == np.min(figures)]))
 
         self._form, self._mean, self._inputs = form, mean, inputs
@@ -102,8 +116,8 @@ class JointKernelMap(ObjectEstimator):
         self.input_kernel_ = self.output_kernel_ = self.output_kernel
         self.loss_ = resolve_loss(None, self.output_kernel_)
         embedding = Features().fit(self.output_kernel_, outputs)
-        self.decoder_ = ClosedForm().fit(embedding, self.loss_)
-        self.embedding_ = embedding
+        self.decoder_ = ClosedForm(self.bounds).fit(embedding, self.loss_)
+        self.embedding_, self.calibration_ = embedding, None
         return self
 
     def _points(self, inputs: Objects) -> Array:
@@ -163,13 +177,35 @@ class _GroupedRidge:
             found.append((vectors / (self.values[g, :] + alpha)) @ (vectors.T @ targets))
         return found
 
-    def leave_one_out_risk(self, alpha: float) -> Array:
-        """The squared distance of each training output to what is predicted without it."""
+    def leave_one_out_risk(self, alpha: float, together: list[np.ndarray] | None = None) -> Array:
+        """The squared distance of each training output to what is predicted without it, and without those it belongs with."""
         xp = namespace(self.values)
+        if together is not None:
+            return xp.concat([self._left_out_risk(alpha, members) for members in together])
         residual = (alpha / (self.values + alpha))[:, None, :]
         kept = self.vectors * residual
         squares = xp.sum(xp.matmul(kept, self.products) * kept, axis=2)
         return xp.sum(squares / xp.sum(self.vectors * kept, axis=2) ** 2, axis=0)
+
+    def _left_out_risk(self, alpha: float, members: np.ndarray) -> Array:
+        """The same for pairs left out together: the residuals (S_BB)⁻¹ (S Y)_B, from Y Yᵀ alone."""
+        xp = namespace(self.values)
+        turned = xp.stack([take(self.vectors[g, :, :], members) for g in range(self.values.shape[0])])
+        kept = turned * (alpha / (self.values + alpha))[:, None, :]
+        own = xp.matmul(kept, xp.matrix_transpose(turned))
+        residual = xp.linalg.solve(own, kept)
+        return xp.sum(xp.sum(xp.matmul(residual, self.products) * residual, axis=2), axis=0)
+
+
+def _members(groups: Any, n: int) -> list[np.ndarray]:
+    """The positions of each group; at least two groups."""
+    labels = np.asarray(to_numpy(groups) if is_array(groups) else groups)
+    if labels.shape != (n,):
+        raise ValueError(f"groups has shape {labels.shape}; expected one label for each of the {n} pairs")
+    names, number = np.unique(labels, return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(f"groups holds a single group, {names[0]!r}; expected at least two, to leave one out")
+    return [np.flatnonzero(number == k) for k in range(len(names))]
 
 
 def _in_order(parts: list[Array], coordinates: list[np.ndarray]) -> Array:

@@ -9,12 +9,13 @@ from mercer.kernels.composition import GaussianOf
 from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap, SparseFeatureMap
 from mercer.kernels.functions import FromFunction
-from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted
+from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
 from mercer.kernels.labels import LabelSets
 from mercer.kernels.mismatch import Mismatch, NearCounts
 from mercer.kernels.molecules import Tanimoto
 from mercer.kernels.ngrams import NGramCounts, Spectrum
 from mercer.kernels.overlap import LabelsBySize, Overlap
+from mercer.kernels.moves import VirtualExamples, virtual_examples
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import Precomputed
@@ -73,9 +74,12 @@ __all__ = [
     "Tanimoto",
     "TreeKernel",
     "VectorKernel",
+    "VirtualExamples",
     "WeightedDegree",
     "blurred",
     "deslanted",
     "gradient_histograms",
     "shifted",
+    "turned",
+    "virtual_examples",
 ]

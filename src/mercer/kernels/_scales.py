@@ -69,7 +69,11 @@ def sample(X: Objects, pairwise: bool) -> Objects:
 
 def median_distance(distances: np.ndarray, owner: str) -> float:
     """The median over distinct pairs; over the pairs that differ when most are equal; 1.0 when all are."""
-    pairs = distances[np.triu_indices(len(distances), 1)]
+    return median_of(distances[np.triu_indices(len(distances), 1)], len(distances), owner)
+
+
+def median_of(pairs: np.ndarray, count: int, owner: str) -> float:
+    """The same from the distances of pairs of `count` objects."""
     median = float(np.median(pairs)) if pairs.size else 0.0
     if median > 0:
         return median
@@ -77,9 +81,9 @@ def median_distance(distances: np.ndarray, owner: str) -> float:
     found = float(np.median(apart)) if apart.size else 1.0
     what = f"the median of the {apart.size} pairs that differ, {found:.6g}, is used" if apart.size else "1.0 is used"
     warnings.warn(
-        f"scale='median' in {owner}: the median distance of {len(distances)} objects is zero, "
+        f"scale='median' in {owner}: the median distance of {count} objects is zero, "
         f"{what}; give a number if you know the scale",
         NumericalWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
     return found

@@ -6,20 +6,26 @@ images never matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from mercer.arrays import Array, namespace, to_numpy
+from mercer.arrays import Array, is_array, namespace, to_numpy
 from mercer.kernels.base import Kernel
+from mercer.kernels.moves import Move, moves
+from mercer.kernels.patches import check_sizes
 from mercer.kernels.vectors import VectorKernel
-from mercer.objects import Objects, take
+from mercer.objects import Objects
 
 
 def as_images(images: Any, name: str = "images") -> np.ndarray:
     """`images` as an array n × rows × columns of finite doubles."""
+    if not hasattr(images, "__dlpack__"):
+        check_equal_sizes(images, name)
     found = np.asarray(to_numpy(images) if hasattr(images, "__dlpack__") else images, dtype=float)
     if found.ndim != 3 or min(found.shape) == 0:
         raise ValueError(
@@ -29,6 +35,21 @@ def as_images(images: Any, name: str = "images") -> np.ndarray:
     if not np.isfinite(found).all():
         raise ValueError(f"{name} contains NaN or infinity; expected finite pixels")
     return found
+
+
+def check_equal_sizes(images: Any, name: str) -> None:
+    """Raise at the first image that has another size than the first one."""
+    shapes = [np.shape(to_numpy(image) if is_array(image) else image) for image in images]
+    for i, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ValueError(
+                f"{name}[0] has {_size(shapes[0])} pixels and {name}[{i}] has {_size(shape)}; expected images of one size. "
+                "Crop, pad or rescale them first"
+            )
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape))
 
 
 def deslanted(images: Any) -> np.ndarray:
@@ -82,17 +103,23 @@ def shifted(images: Any, down: int, right: int) -> np.ndarray:
     >>> shifted(np.array([[[1.0, 2.0, 3.0]]]), 0, 1).tolist()
     [[[1.0, 1.0, 2.0]]]
     """
+    return _moved(images, Move(down, right))
+
+
+def turned(images: Any, degrees: float) -> np.ndarray:
+    """Each image turned about its middle with the clock, interpolated linearly; the edge is repeated outwards.
+
+    Examples
+    --------
+    >>> turned(np.array([[[1.0, 2.0], [3.0, 4.0]]]), 90.0).round(6).tolist()
+    [[[3.0, 1.0], [4.0, 2.0]]]
+    """
+    return _moved(images, Move(degrees=float(degrees)))
+
+
+def _moved(images: Any, move: Move) -> np.ndarray:
     images = as_images(images)
-    sources = _sources((images.shape[1], images.shape[2]), down, right)
-    return images.reshape(len(images), -1)[:, sources].reshape(images.shape)
-
-
-def _sources(shape: tuple[int, int], down: int, right: int) -> np.ndarray:
-    """Which pixel each pixel of a moved image comes from, as positions in the vector of pixels."""
-    rows, columns = shape
-    r = np.clip(np.arange(rows) - down, 0, rows - 1)
-    c = np.clip(np.arange(columns) - right, 0, columns - 1)
-    return (r[:, None] * columns + c).ravel()
+    return move.rows(images.reshape(len(images), -1), (images.shape[1], images.shape[2])).reshape(images.shape)
 
 
 def gradient_histograms(images: Any, orientations: int = 8, cells: int = 4, power: float = 0.5) -> np.ndarray:
@@ -152,10 +179,10 @@ def _overlapping(length: int, cells: int) -> np.ndarray:
 
 @dataclass(eq=False, repr=False)
 class Jittered(VectorKernel):
-    r"""The mean of a kernel over small shifts of both images, :math:`\frac{1}{S^2}\sum_{s,t} k(T_s x, T_t z)`.
+    r"""The mean of a kernel over small moves of both images, :math:`\frac{1}{S^2}\sum_{s,t} k(T_s x, T_t z)`.
 
-    A kernel again, the inner product of the mean features over the shifts. Images that differ by a shift are closer than
-    under the kernel itself.
+    A kernel again, the inner product of the mean features over the moves. Images that differ by a shift or a turn are
+    closer than under the kernel itself.
 
     Parameters
     ----------
@@ -164,7 +191,13 @@ class Jittered(VectorKernel):
     shape : (rows, columns)
         Of an image.
     reach : int
-        Shifts go from −reach to reach pixels in both directions, :math:`S = (2\,\mathrm{reach} + 1)^2` of them.
+        Shifts go from −reach to reach pixels in both directions, :math:`(2\,\mathrm{reach} + 1)^2` of them.
+    rotations : sequence of float
+        Angles in degrees beside 0, each with all shifts.
+    match : {"mean", "best"}
+        "best" takes the largest value over the moves in place of their mean, as jittered kernels were first written
+        (DeCoste and Schölkopf 2002). That is symmetric but in general not positive semi-definite: estimators measure it and
+        refuse it where it is not, and ``Jittered(..., match="best").clipped()`` takes its positive part.
 
     Examples
     --------
@@ -173,22 +206,37 @@ class Jittered(VectorKernel):
     >>> kernel = Jittered(Gaussian(1.0), shape=(3, 3))
     >>> bool(kernel(here, there) / kernel.diag(here) > Gaussian(1.0)(here, there))
     True
+    >>> Jittered(Gaussian(1.0), (3, 3), match="best")(here, there).item(), Jittered(Gaussian(1.0), (3, 3), match="best").is_psd
+    (1.0, False)
     """
 
     kernel: Kernel
     shape: tuple[int, int]
     reach: int = 1
+    rotations: tuple[float, ...] = ()
+    match: str = "mean"
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether the mean is taken, of a kernel that is positive semi-definite by construction."""
+        return self.match == "mean" and self.kernel.is_psd
 
     def check_parameters(self) -> None:
-        """A shape, and a reach of whole pixels."""
-        if len(self.shape) != 2 or min(self.shape) < 1:
+        """A shape, a reach of whole pixels, angles, and a way to bring the moves together."""
+        if not isinstance(self.shape, tuple | list) or len(self.shape) != 2 or min(self.shape) < 1:
             raise ValueError(f"shape={self.shape!r} in Jittered; expected (rows, columns)")
         if isinstance(self.reach, bool) or not isinstance(self.reach, int | np.integer) or self.reach < 0:
             raise ValueError(f"reach={self.reach!r} in Jittered; expected a whole number of pixels, zero or more")
+        if self.match not in ("mean", "best"):
+            raise ValueError(
+                f"match={self.match!r} in Jittered; expected 'mean', or 'best', which need not be a kernel"
+            )
+        moves(self.reach, self.rotations)
         self.kernel.check_parameters()
 
     def check(self, X: Objects, name: str = "X") -> Array:
         """`X` as rows of pixels, as many as the shape has."""
+        check_sizes(X, self.shape, name)
         vectors = super().check(X, name)
         if vectors.shape[1] != self.shape[0] * self.shape[1]:
             raise ValueError(
@@ -198,25 +246,35 @@ class Jittered(VectorKernel):
         return vectors
 
     def pointwise(self, x: Any, z: Any) -> float:
-        """The mean over all pairs of shifts of two images."""
+        """The mean, or the largest, over all pairs of moves of two images."""
         left, right = self._moved(x[None, :]), self._moved(z[None, :])
-        return float(np.mean([self.kernel.pointwise(a[0, :], b[0, :]) for a in left for b in right]))
+        values = [float(self.kernel.pointwise(a[0, :], b[0, :])) for a in left for b in right]
+        return max(values) if self.match == "best" else float(np.mean(values))
 
     def _matrix(self, X: Array, Z: Array | None) -> Array:
         left = self._moved(X)
         if Z is not None:
             right = self._moved(Z)
-            return sum(self.kernel(a, b) for a in left for b in right) / len(left) ** 2
-        total = sum(self.kernel(a) for a in left)
+            return self._together((self.kernel(a, b) for a in left for b in right), len(left) ** 2)
+        return self._together(self._symmetric(left), len(left) ** 2)
+
+    def _symmetric(self, left: list[Array]) -> Iterator[Array]:
+        """The Gram matrices of all pairs of moves, the transposed ones not calculated again."""
         for s, a in enumerate(left):
+            yield self.kernel(a)
             for b in left[:s]:
                 part = self.kernel(a, b)
-                total = total + part + part.T
-        return total / len(left) ** 2
+                yield part
+                yield part.T
+
+    def _together(self, grams: Iterator[Array], number: int) -> Array:
+        if self.match == "best":
+            return reduce(lambda a, b: namespace(a).maximum(a, b), grams)
+        return reduce(lambda a, b: a + b, grams) / number
 
     def _diag(self, X: Array) -> Array:
         return namespace(X).stack([self._matrix(X[i : i + 1, :], None)[0, 0] for i in range(X.shape[0])])
 
     def _moved(self, X: Array) -> list[Array]:
-        steps, shape = range(-self.reach, self.reach + 1), (int(self.shape[0]), int(self.shape[1]))
-        return [take(X.T, _sources(shape, down, right)).T for down in steps for right in steps]
+        shape = (int(self.shape[0]), int(self.shape[1]))
+        return [move.rows(X, shape) for move in moves(self.reach, self.rotations)]

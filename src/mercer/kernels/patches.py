@@ -112,6 +112,7 @@ class Patches(VectorKernel):
 
     def check(self, X: Objects, name: str = "X") -> Array:
         """`X` as one row of pixels per image."""
+        check_sizes(X, self.shape, name)
         X = super().check(X, name)
         check_pixels(X, self.shape, name)
         return X
@@ -156,15 +157,30 @@ def resolved_on_patches(kernel: Kernel, grid: PatchGrid, X: Array) -> Kernel:
 
 def check_patches(shape: Any, size: Any, overlap: Any, owner: str) -> None:
     """Raise unless patches of this size and overlap cover an image of this shape."""
-    sides = tuple(shape) if isinstance(shape, tuple | list) else ()
-    if len(sides) != 2 or not all(_whole(side) and side >= 1 for side in sides):
-        raise ValueError(f"shape={shape!r} in {owner}; expected the rows and columns of an image, such as (30, 32)")
+    sides = check_shape(shape, owner)
     if not _whole(size) or not 1 <= size <= min(sides):
         raise ValueError(
             f"size={size!r} in {owner}; expected a whole number from 1 to {min(sides)}, the shorter side of the image"
         )
     if not _whole(overlap) or not 0 <= overlap < size:
         raise ValueError(f"overlap={overlap!r} in {owner}; expected a whole number from 0 to size - 1 = {size - 1}")
+
+
+def check_shape(shape: Any, owner: str) -> tuple[int, int]:
+    """`shape` as rows and columns; raise unless it is two whole numbers."""
+    sides = tuple(shape) if isinstance(shape, tuple | list) else ()
+    if len(sides) != 2 or not all(_whole(side) and side >= 1 for side in sides):
+        raise ValueError(f"shape={shape!r} in {owner}; expected the rows and columns of an image, such as (30, 32)")
+    return int(sides[0]), int(sides[1])
+
+
+def check_sizes(X: Any, shape: tuple[int, int], name: str) -> None:
+    """Raise where images come with rows and columns of their own that are not those of `shape`."""
+    found = tuple(X.shape[1:]) if hasattr(X, "shape") and len(X.shape) == 3 else tuple(shape)
+    if found != tuple(shape):
+        raise ValueError(
+            f"{name} holds images of {found[0]} × {found[1]} pixels; expected {shape[0]} × {shape[1]}, the shape given"
+        )
 
 
 def check_pixels(X: Array, shape: tuple[int, int], name: str) -> None:

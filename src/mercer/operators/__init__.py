@@ -23,6 +23,7 @@ from mercer.operators.separable import Separable, SumOfSeparable
 from mercer.operators.smoothing import quadrature_weights, smoothing_matrix
 from mercer.operators.transformable import Transformable
 from mercer.operators.valued import OperatorValuedKernel, ValuedJoint
+from mercer.operators.windowed import WindowedJoint
 
 __all__ = [
     "BlockOperator",
@@ -51,6 +52,7 @@ __all__ = [
     "TensorProductJoint",
     "Transformable",
     "ValuedJoint",
+    "WindowedJoint",
     "partial_trace",
     "quadrature_weights",
     "smoothing_matrix",

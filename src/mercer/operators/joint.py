@@ -203,11 +203,12 @@ class SumJoint(CoordinateJoint):
         """Coordinates that share a group in both parts, with the sum of the two Gram matrices."""
         found = []
         right = self.right.groups(X, X2, width)
+        owner = np.empty(width, dtype=np.intp)
+        for number, group in enumerate(right):
+            owner[group.coordinates] = number
         for mine, gram in self.left.groups(X, X2, width):
-            for theirs, other in right:
-                common = np.intersect1d(mine, theirs, assume_unique=True)
-                if common.size:
-                    found.append(Group(common, gram + like(other, gram)))
+            for number in np.unique(owner[mine]).tolist():
+                found.append(Group(mine[owner[mine] == number], gram + like(right[number].gram, gram)))
         return found
 
 

@@ -30,6 +30,8 @@ EXPERIMENTS: dict[str, str] = {
     "horses": "beyond.horses:HorseMasks",
     "faces": "beyond.faces:FrontViews",
     "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
+    "horses": "beyond.horses:HorseMasks",
+    "faces": "beyond.faces:FrontViews",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
 

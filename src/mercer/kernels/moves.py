@@ -1,0 +1,150 @@
+"""Images moved a little: shifted, turned, seen in a mirror; and virtual examples made that way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mercer.arrays import Array, is_array, like, to_numpy
+from mercer.objects import Objects, count, take
+
+
+@dataclass(frozen=True)
+class Move:
+    """A turn about the middle of the image (degrees, with the clock), then a shift by whole pixels, then a mirror.
+
+    What comes in from outside repeats the edge. Between pixels a turned image is interpolated linearly.
+    """
+
+    down: int = 0
+    right: int = 0
+    degrees: float = 0.0
+    mirror: bool = False
+
+    def rows(self, X: Array, shape: tuple[int, int]) -> Array:
+        """Images that are rows of pixels, moved; in the library they come from."""
+        columns = X.T
+        parts = [
+            take(columns, places) * like(weights, X)[:, None] if weights is not None else take(columns, places)
+            for places, weights in self._sources(shape)
+        ]
+        return sum(parts[1:], start=parts[0]).T
+
+    def _sources(self, shape: tuple[int, int]) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """Which pixels each pixel of the moved image is made of, and with what weights (None for one alone)."""
+        height, width = shape
+        r, c = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
+        c = width - 1 - c if self.mirror else c
+        r, c = np.clip(r - self.down, 0, height - 1), np.clip(c - self.right, 0, width - 1)
+        if self.degrees == 0:
+            return [((r * width + c).ravel(), None)]
+        angle = np.deg2rad(self.degrees)
+        y, x = r - (height - 1) / 2, c - (width - 1) / 2
+        # rows grow downwards, so this turns with the clock
+        r = np.clip(np.cos(angle) * y - np.sin(angle) * x + (height - 1) / 2, 0, height - 1).ravel()
+        c = np.clip(np.sin(angle) * y + np.cos(angle) * x + (width - 1) / 2, 0, width - 1).ravel()
+        top, left = np.floor(r).astype(int), np.floor(c).astype(int)
+        found: list[tuple[np.ndarray, np.ndarray | None]] = []
+        for row, share in ((top, 1 - (r - top)), (np.minimum(top + 1, height - 1), r - top)):
+            for column, part in ((left, 1 - (c - left)), (np.minimum(left + 1, width - 1), c - left)):
+                found.append((row * width + column, share * part))
+        return found
+
+
+def moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False) -> list[Move]:
+    """All shifts of up to `reach` pixels, at each angle (0 first), plain and in a mirror; staying put comes first.
+
+    Examples
+    --------
+    >>> len(moves(1)), len(moves(1, rotations=(-10, 10))), moves(0, mirror=True)[1].mirror
+    (9, 27, True)
+    """
+    if isinstance(reach, bool) or not isinstance(reach, int | np.integer) or reach < 0:
+        raise ValueError(f"reach={reach!r}; expected a whole number of pixels, zero or more")
+    angles = rotations if isinstance(rotations, Sequence | np.ndarray) and not isinstance(rotations, str) else [None]
+    if not all(isinstance(angle, Real) and np.isfinite(angle) for angle in angles):
+        raise ValueError(f"rotations={rotations!r}; expected a list of angles in degrees, such as (-10, 10)")
+    steps = sorted(range(-int(reach), int(reach) + 1), key=abs)
+    turns = [0.0, *(float(angle) for angle in angles if angle != 0)]
+    sides = (False, True) if mirror else (False,)
+    return [Move(down, right, turn, side) for side in sides for turn in turns for down in steps for right in steps]
+
+
+class VirtualExamples(NamedTuple):
+    """Pairs and moved copies of them: first all pairs as they are, then all of them after one move, and so on."""
+
+    inputs: Array
+    outputs: Objects
+    source: np.ndarray
+    """Which of the given pairs each was made from: the `groups` that must not be split when choosing parameters."""
+
+
+def virtual_examples(
+    X: Any,
+    y: Any,
+    *,
+    reach: int = 1,
+    rotations: Sequence[float] = (),
+    mirror: bool = False,
+    outputs_move: bool = False,
+) -> VirtualExamples:
+    """Training pairs with moved copies of their images, for what does not change when an image is moved a little.
+
+    Parameters
+    ----------
+    X : array of shape (n, rows, columns)
+        Input images.
+    y : collection of n objects
+        Outputs: the same for all copies of an image (a class, say), or images too.
+    reach : int
+        Shifts by up to so many pixels in both directions.
+    rotations : sequence of float
+        Angles in degrees, with the clock.
+    mirror : bool
+        Add all of these in a mirror.
+    outputs_move : bool
+        Move the outputs, images (n, rows, columns), along with the inputs: for maps between images of the same place.
+
+    Returns
+    -------
+    VirtualExamples
+        ``inputs``, ``outputs`` and ``source``. Choose parameters with ``source`` as groups (`JointKernelMap.fit`'s `groups`,
+        scikit-learn's `GroupKFold`): plain leave-one-out would find a copy of what it left out among what it kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> many = virtual_examples(np.eye(3)[None], ["x"], reach=1)
+    >>> many.inputs.shape, many.outputs[:2], many.source.tolist()
+    ((9, 3, 3), ['x', 'x'], [0, 0, 0, 0, 0, 0, 0, 0, 0])
+    """
+    every = moves(reach, rotations, mirror)
+    images = _images(X, "X")
+    n = images.shape[0]
+    if count(y) != n:
+        raise ValueError(f"X has {n} images and y has {count(y)} objects; expected one output for each image")
+    source = np.tile(np.arange(n), len(every))
+    if outputs_move:
+        outputs: Objects = _moved(_images(y, "y"), every)
+    elif is_array(y):
+        outputs = take(y, source)
+    else:
+        listed = list(y)
+        outputs = [listed[i] for i in source.tolist()]
+    return VirtualExamples(_moved(images, every), outputs, source)
+
+
+def _moved(images: np.ndarray, every: list[Move]) -> np.ndarray:
+    n, height, width = images.shape
+    flat = images.reshape(n, -1)
+    return np.concatenate([move.rows(flat, (height, width)).reshape(images.shape) for move in every])
+
+
+def _images(images: Any, name: str) -> np.ndarray:
+    from mercer.kernels.images import as_images
+
+    return as_images(to_numpy(images) if is_array(images) else images, name)
