@@ -39,9 +39,7 @@ def occurrences(codes: list[Codes], length: int) -> tuple[list[Occurrences], int
         position = np.arange(len(each)) - part.starts[row]
         inside = position + length <= part.lengths[row]
         found.append(Occurrences(row[inside], position[inside], each[inside]))
-    grams = [part.gram for part in found]
-    if size > 2 * sum(map(len, grams)) + 1024:
-        grams, size = renumbered(grams)
+    grams, size = compact([part.gram for part in found], size)
     return [part._replace(gram=gram) for part, gram in zip(found, grams, strict=True)], size
 
 
@@ -51,6 +49,11 @@ def counted(
     """How often each column occurs in each row, or the sum of the weights of those occurrences."""
     values = np.ones(len(row)) if weights is None else weights
     return sparse.coo_array((values, (row, column)), shape=shape).tocsr()
+
+
+def compact(parts: list[np.ndarray], size: int) -> tuple[list[np.ndarray], int]:
+    """Numbers below `size`, renumbered where they would leave most columns of a matrix empty, and how many there are now."""
+    return renumbered(parts) if size > 2 * sum(map(len, parts)) + 1024 else (parts, size)
 
 
 def renumbered(parts: list[np.ndarray]) -> tuple[list[np.ndarray], int]:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from mercer import memory
 from mercer.kernels._lengths import is_whole
-from mercer.kernels._ngrams import counted, occurrences, renumbered
+from mercer.kernels._ngrams import compact, counted, occurrences
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels._symbols import as_sequences
 from mercer.kernels.base import Kernel
@@ -136,7 +136,7 @@ class Mismatch(Kernel):
         """The images of both collections, with a column for every word that is near something."""
         sides = [side for side in (X, Z) if side is not None]
         found = [_near(side, self) for side in sides]
-        columns, width = renumbered([word for _, word in found])
+        columns, width = compact([word for _, word in found], len(self.alphabet or ()) ** int(self.length))
         return [
             counted(row, column, (len(side), width))
             for side, (row, _), column in zip(sides, found, columns, strict=True)
