@@ -120,7 +120,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
             return best_of_blocks(
                 self.decoder_, points, candidates.blocks, k, lambda block, name: inward(block, own, name)
             )
-        candidates = listed(candidates)
+        candidates = self._form.dense(listed(candidates), "candidates")
         if one_set_each(candidates, outputs, self._form, points.shape[0]):
             sets = [inward(c, self.output_kernel_, f"candidates[{i}]") for i, c in enumerate(candidates)]
             return self.decoder_.choose_each(points, sets, k)

@@ -78,15 +78,20 @@ class OutputForm:
 
     def inward(self, Y: Any, kernel: Kernel, name: str) -> Objects:
         """`Y` as the collection the output kernel works on."""
-        if self.sparse is not None and sparse.issparse(Y):
-            memory.require(Y.shape[0], Y.shape[1], 1, f"{name} as a dense array", "write outputs as sets of labels")
-            Y = Y.toarray()
+        Y = self.dense(Y, name)
         reject_non_collection(Y, name)
         if self.row_shape == ():
             column = Y if is_array(Y) and Y.dtype != object else _column(Y, name)
             if column.ndim == 1:
                 Y = namespace(column).reshape(column, (-1, 1))
         return kernel.check(Y, name)
+
+    def dense(self, Y: Any, name: str) -> Any:
+        """`Y`, written out where outputs are rows of a sparse matrix."""
+        if self.sparse is None or not sparse.issparse(Y):
+            return Y
+        memory.require(Y.shape[0], Y.shape[1], 1, f"{name} as a dense array", "write outputs as sets of labels")
+        return Y.toarray()
 
     def outward(self, outputs: Objects) -> Objects:
         """Decoded outputs as the user wrote them."""
