@@ -175,9 +175,11 @@ def test_bad_input_is_named(inputs, outputs, error, message):
         Inflection().fit(inputs, outputs)
 
 
-@pytest.mark.parametrize("parameter", [{"width": 0}, {"sample": 1.5}, {"rounds": True}, {"landmarks": -1}])
+@pytest.mark.parametrize(
+    "parameter", [{"width": 0}, {"sample": 1.5}, {"rounds": True}, {"rounds": -1}, {"landmarks": -1}]
+)
 def test_bad_parameters_are_named(parameter):
-    with pytest.raises(ValueError, match="expected a positive whole number"):
+    with pytest.raises(ValueError, match="expected a whole number, [01] or more"):
         Inflection(**parameter).fit(X, Y)
 
 

@@ -45,7 +45,7 @@ class Inflection(BaseEstimator):
     sample : int, default=400
         Steps of each kind that the weights are learned from, drawn at random where there are more.
     rounds : int, default=40
-        Rounds of that learning.
+        Rounds of that learning; 0 leaves all weights as they start, alike.
     landmarks : int, default=5000
         Steps of each kind that carry a ridge; where there are more, a fit within the span of as many, drawn at random.
     vowels : str, default="aeiou"
@@ -148,10 +148,10 @@ class Inflection(BaseEstimator):
         return -float(np.mean(loss.paired(as_objects(forms), predicted)))
 
     def _check_parameters(self) -> None:
-        for name in ("width", "sample", "rounds", "landmarks"):
+        for name, least in (("width", 1), ("sample", 1), ("rounds", 0), ("landmarks", 1)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name}={value!r}; expected a positive whole number")
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name}={value!r}; expected a whole number, {least} or more")
         if not isinstance(self.vowels, str):
             raise TypeError(f"vowels={self.vowels!r}; expected a string of letters such as 'aeiou'")
 
