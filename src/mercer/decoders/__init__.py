@@ -1,6 +1,7 @@
 """A point of the output feature space back to a real object."""
 
 from mercer.decoders.auto import auto_decoder
+from mercer.decoders.barycenter import Barycenter
 from mercer.decoders.base import Decoder, Ranked, best
 from mercer.decoders.blocks import Blocks, best_of_blocks
 from mercer.decoders.candidates import Candidates
@@ -15,6 +16,7 @@ from mercer.decoders.strings import BeamSearch, BranchAndBound, EulerianWalk, Lo
 
 __all__ = [
     "Assignment",
+    "Barycenter",
     "BeamSearch",
     "Blocks",
     "BranchAndBound",

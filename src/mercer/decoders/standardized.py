@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Self
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 
 from mercer.arrays import Array, like, namespace
-from mercer.decoders.candidates import Candidates
+from mercer.decoders.base import Decoder
+from mercer.decoders.pool import Pool
+from mercer.embeddings.base import Embedding
 from mercer.objects import Objects
 
 _ROUNDING = 1e-10
 """Spread of a candidate's scores, relative to their mean, that is taken as rounding."""
 
 
-class Standardized(Candidates):
+class Standardized(Decoder):
     r"""The candidate that scores highest by its own standard, :math:`\arg\max_y (\langle h, \psi(y)\rangle - \mu_y) / \sigma_y`.
 
     Some candidates lie close to everything, and outrank the right one for many inputs. :math:`\mu_y` and :math:`\sigma_y` are
@@ -29,6 +32,8 @@ class Standardized(Candidates):
     ----------
     batch_size : int, optional
         Points scored in one matrix product; by default as many as keep the scores under 128 MiB.
+    strength : float, default=1.0
+        How far to go from the plain score, 0, to the standardised one, 1: :math:`(s_y - p\,\mu_y) / \sigma_y^p`.
 
     Examples
     --------
@@ -42,26 +47,42 @@ class Standardized(Candidates):
     """
 
     calibration_: Array | None = None
+    _pool: tuple[Pool, np.ndarray] | None = None
+
+    def __init__(self, batch_size: int | None = None, strength: float = 1.0) -> None:
+        self.batch_size = batch_size
+        self.strength = strength
+
+    def fit(self, embedding: Embedding, loss: Any = None) -> Self:
+        """Prepare to decode; scores are those of `Candidates` until there are points to standardise by."""
+        if isinstance(self.strength, bool) or not isinstance(self.strength, Real) or not 0 <= self.strength <= 1:
+            raise ValueError(f"strength={self.strength!r} in Standardized; expected a number from 0 to 1")
+        self.calibration_ = self._pool = None
+        return super().fit(embedding, loss)
 
     def calibrate(self, points: Array) -> Self:
         """Take the leave-one-out points of the training inputs as what is usual."""
-        self.calibration_ = points
-        self.pool_, self.hidden_ = super(Candidates, self)._training_pool()
+        self.calibration_, self._pool = points, None
         return self
 
-    def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
-        return self._standardized(*super()._training_features(index))
+    def _training_pool(self) -> tuple[Pool, np.ndarray]:
+        # made when it is first asked for: standardising all training outputs costs as much as the fit
+        if self._pool is None:
+            self._pool = super()._training_pool()
+        return self._pool
 
     def _features(self, objects: Objects) -> tuple[Array, Array]:
         return self._standardized(*super()._features(objects))
 
     def _standardized(self, features: Array, offsets: Array) -> tuple[Array, Array]:
-        if self.calibration_ is None:
+        if self.calibration_ is None or self.strength == 0:
             return features, offsets
         xp = namespace(features)
         usual = like(self.calibration_, features) @ features.T
         mean, spread = xp.mean(usual, axis=0), xp.std(usual, axis=0)
         # a candidate that scores the same for everyone, up to rounding, is never better than usual
         varies = spread > _ROUNDING * xp.abs(mean)
-        scale = xp.where(varies, 1.0 / xp.where(varies, spread, xp.ones_like(spread)), xp.zeros_like(spread))
-        return features * scale[:, None], mean * scale
+        power = float(self.strength)
+        scale = xp.where(varies, xp.where(varies, spread, xp.ones_like(spread)) ** -power, xp.zeros_like(spread))
+        # the mean score is mean - offsets
+        return features * scale[:, None], (offsets + power * (mean - offsets)) * scale

@@ -9,13 +9,15 @@ from mercer.kernels.composition import GaussianOf
 from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap, SparseFeatureMap
 from mercer.kernels.functions import FromFunction
+from mercer.kernels.grakel import FromGraKeL
+from mercer.kernels.graphs import GraphCounts, GraphKernel, ShortestPath, WeisfeilerLehman
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
 from mercer.kernels.labels import LabelSets
 from mercer.kernels.mismatch import Mismatch, NearCounts
 from mercer.kernels.molecules import Tanimoto
+from mercer.kernels.moves import VirtualExamples, virtual_examples
 from mercer.kernels.ngrams import NGramCounts, Spectrum
 from mercer.kernels.overlap import LabelsBySize, Overlap
-from mercer.kernels.moves import VirtualExamples, virtual_examples
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import Precomputed
@@ -24,6 +26,7 @@ from mercer.kernels.sequences import Positions, Subsequence
 from mercer.kernels.spectra import NeutralLosses, Peaks
 from mercer.kernels.trees import SubsetTree, Subtree, SubtreeCounts, TreeKernel
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
+from mercer.kernels.walks import RandomWalk
 from mercer.kernels.weighted_degree import PlacedNGrams, WeightedDegree
 
 __all__ = [
@@ -37,8 +40,11 @@ __all__ = [
     "FromDistances",
     "FromDistancesAt",
     "FromFunction",
+    "FromGraKeL",
     "Gaussian",
     "GaussianOf",
+    "GraphCounts",
+    "GraphKernel",
     "Jittered",
     "Kemeny",
     "Kernel",
@@ -61,9 +67,11 @@ __all__ = [
     "Positions",
     "Precomputed",
     "Product",
+    "RandomWalk",
     "RankHamming",
     "RankingKernel",
     "Scaled",
+    "ShortestPath",
     "SparseFeatureMap",
     "Spectrum",
     "Subsequence",
@@ -76,6 +84,7 @@ __all__ = [
     "VectorKernel",
     "VirtualExamples",
     "WeightedDegree",
+    "WeisfeilerLehman",
     "blurred",
     "deslanted",
     "gradient_histograms",

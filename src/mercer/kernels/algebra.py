@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,10 @@ class _Pair(Kernel):
         """Both sides take the same kind of collection."""
         if self.left.pairwise != self.right.pairwise:
             raise TypeError(f"{self!r} mixes a kernel on Gram matrices with one on objects; expected both of one kind")
+
+    def key(self, x: Any) -> Hashable:
+        """What both kernels take for one and the same."""
+        return self.left.key(x), self.right.key(x)
 
     def _both(self, X: Objects, Z: Objects | None) -> tuple[Array, Array]:
         left = fresh(self.left(X, Z), X)
@@ -125,6 +130,10 @@ class _Around(Kernel):
     def sees(self, X: Objects) -> np.ndarray:
         """What the kernel inside sees."""
         return self.kernel.sees(X)
+
+    def key(self, x: Any) -> Hashable:
+        """What the kernel inside takes for one and the same."""
+        return self.kernel.key(x)
 
 
 @dataclass(eq=False, repr=False)

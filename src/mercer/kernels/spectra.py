@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.arrays import Array, is_array, to_numpy
-from mercer.kernels._incidence import shared
+from mercer.kernels._products import products, squared_lengths
 from mercer.kernels._scales import require_positive
 from mercer.kernels.base import Kernel
 from mercer.molecules.spectra import MassSpectrum, as_spectra
@@ -67,19 +67,16 @@ class _Binned(Kernel):
 
     def _matrix(self, X: Objects, Z: Objects | None) -> Array:
         left = self._rows(X)
-        right = left if Z is None else self._rows(Z)
+        if Z is None:
+            return products(left)
+        right = self._rows(Z)
         width = max(left.shape[1], right.shape[1])
         left.resize(left.shape[0], width)
         right.resize(right.shape[0], width)
-        gram = shared(left, right)
-        if Z is None:
-            lower = np.tril_indices(len(gram), -1)
-            gram.T[lower] = gram[lower]  # sums in another order differ in the last bit
-        return gram
+        return products(left, right)
 
     def _diag(self, X: Objects) -> Array:
-        rows = self._rows(X)
-        return np.asarray((rows * rows).sum(axis=1)).ravel()
+        return squared_lengths(self._rows(X))
 
     def _resolved(self, X: Objects) -> Self:
         if not isinstance(self.weights, str):
@@ -109,7 +106,7 @@ class _Binned(Kernel):
         width = int(columns.max(initial=0)) + 1
         both = np.concatenate([row, row])
         used = values > 0
-        return sparse.csr_array((values[used], (both[used], columns[used])), shape=(len(X), width))
+        return _summed(values[used], both[used], columns[used], (len(X), width))
 
 
 @dataclass(eq=False, repr=False)
@@ -185,3 +182,10 @@ class NeutralLosses(_Binned):
     def positions(self, spectrum: MassSpectrum) -> np.ndarray:
         """What each fragment lost."""
         return spectrum.losses
+
+
+def _summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+    """Several peaks in one bin add up."""
+    found = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
+    found.sum_duplicates()
+    return found

@@ -1,0 +1,290 @@
+"""Graphs built from the graphs a point is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from mercer.arrays import Array, to_numpy
+from mercer.decoders.base import Decoder
+from mercer.embeddings.base import Embedding
+from mercer.graphs import as_graphs, networkx
+from mercer.objects import Objects, as_vectors, take
+
+_CHUNK = 2**12
+"""Built graphs scored at a time."""
+
+
+class Barycenter(Decoder):
+    r"""A labelled graph near to those the point is made of, by a fused Gromov–Wasserstein barycentre (Brogat-Motte et al. 2022).
+
+    .. math:: \arg\min_{C, F} \sum_j w_j\, \mathrm{FGW}_a\big((C, F), (C_j, F_j)\big)
+
+    over the adjacency matrices C and label rows F of the graphs with the largest weights :math:`w_j > 0`, which are made to
+    add up to one. The transport plans of the barycentre carry their edges and labels over: each node takes the label with the
+    most mass, and pairs of nodes are joined from the most mass down, until there are as many edges as the graphs have on
+    average. Of the graphs built so (for each size among the parts, and for an edge more or less) the one nearest to the
+    point under the output kernel is returned; `edits` goes on from there, one label or edge at a time, as long as that
+    brings it nearer.
+
+    The answer need not be a training output. Needs POT and networkx (``pip install mercer[graphs]``).
+
+    Parameters
+    ----------
+    parts : int
+        How many training graphs, those of the largest weights, the barycentre is taken of.
+    structure : float
+        a in (0, 1), how much edges count beside labels.
+    size : int, optional
+        Nodes of every answer; by default the sizes of the parts are tried.
+    edits : int
+        Most single changes that are made afterwards.
+    compare : bool
+        Whether the best training output is returned where no built graph is nearer.
+    node_label, edge_label : str or None
+        The attributes that hold the labels; None for graphs without.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from mercer.embeddings import Implicit
+    >>> from mercer.kernels import WeisfeilerLehman
+    >>> kernel = WeisfeilerLehman(1, node_label=None)
+    >>> embedding = Implicit().fit(kernel, [nx.path_graph(4), nx.cycle_graph(4)])
+    >>> decoder = Barycenter(node_label=None, compare=False).fit(embedding)
+    >>> decoder.decode(np.array([[0.1, 0.9]]))[0].number_of_edges()
+    4
+    """
+
+    def __init__(
+        self,
+        parts: int = 10,
+        structure: float = 0.5,
+        size: int | None = None,
+        edits: int = 0,
+        compare: bool = True,
+        node_label: str | None = "label",
+        edge_label: str | None = None,
+    ) -> None:
+        self.parts = parts
+        self.structure = structure
+        self.size = size
+        self.edits = edits
+        self.compare = compare
+        self.node_label = node_label
+        self.edge_label = edge_label
+
+    def fit(self, embedding: Embedding, loss: Any = None) -> Self:
+        """Find out which labels the training graphs have."""
+        self._check_parameters()
+        graphs = as_graphs(embedding.outputs_, "y")
+        super().fit(embedding, loss)
+        self.labels_ = _seen(graphs, self.node_label, nodes=True)
+        self.edge_labels_ = _seen(graphs, self.edge_label, nodes=False)
+        return self
+
+    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
+        """The graph built for each point; of a point without positive weights, its best training output."""
+        weights = to_numpy(self._weights(H))
+        if leave_out is not None:
+            weights = np.array(weights)
+            weights[np.arange(len(weights)), np.asarray(leave_out)] = 0.0
+        built = [self._build(row) for row in weights]
+        if self.compare or not all(built):
+            known = super().decode(H, leave_out)
+            built = [[*own, known[i]] if self.compare or not own else own for i, own in enumerate(built)]
+        best, objective = self._nearest(H, built)
+        for _ in range(self.edits):
+            further = [edited(graph, self) for graph in best]
+            found, nearer = self._nearest(H, further)
+            improved = nearer < objective - 1e-9 * np.maximum(1.0, np.abs(objective))
+            if not improved.any():
+                break
+            for i in np.flatnonzero(improved):
+                best[i], objective[i] = found[i], nearer[i]
+        return best
+
+    def _nearest(self, H: Array, built: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
+        """Of the graphs of each point the one nearest to it, and its objective; the first of equals."""
+        rows = np.repeat(np.arange(len(built)), [len(own) for own in built])
+        flat = np.empty(len(rows), dtype=object)
+        flat[:] = [graph for own in built for graph in own]
+        points = as_vectors(H, "H")
+        objective = np.concatenate(
+            [
+                self.objective(take(points, rows[start : start + _CHUNK]), flat[start : start + _CHUNK])
+                for start in range(0, len(rows), _CHUNK)
+            ]
+        )
+        starts = np.concatenate([[0], np.cumsum([len(own) for own in built])])
+        chosen = np.array([a + int(np.argmin(objective[a:b])) for a, b in pairwise(starts)])
+        return flat[chosen], objective[chosen]
+
+    def _build(self, weights: np.ndarray) -> list[Any]:
+        """Graphs for one point: for each size, with the usual number of edges, one more and one less."""
+        order = np.argsort(-weights, kind="stable")[: self.parts]
+        order = order[weights[order] > 0]
+        if len(order) == 0:
+            return []
+        parts = [_Part.of(self.embedding_.outputs_[j], self) for j in order]
+        share = weights[order] / weights[order].sum()
+        sizes = [self.size] if self.size is not None else list(dict.fromkeys(part.size for part in parts))
+        built = []
+        for size in sizes:
+            nodes, edges = self._barycenter(parts, share, size)
+            usual = round(float(share @ [part.edges / part.size for part in parts]) * size)
+            for count in dict.fromkeys(max(size - 1, usual + more) for more in (0, 1, -1)):
+                built.append(self._rounded(nodes, edges, count))
+        return built
+
+    def _barycenter(self, parts: list[_Part], share: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """The mass of each label at each node, and of each edge label between each pair of nodes."""
+        from ot.gromov import fgw_barycenters
+
+        if size == 1:
+            return sum(w * part.features.mean(axis=0) for w, part in zip(share, parts, strict=True))[None], np.zeros(
+                (len(self.edge_labels_), 1, 1)
+            )
+        fitting = next((part for part in parts if part.size == size), None)
+        start: dict[str, Any] = {"random_state": 0}
+        if fitting is not None:
+            start = {"init_C": fitting.structure, "init_X": fitting.features}
+        _, _, log = fgw_barycenters(
+            size, [p.features for p in parts], [p.structure for p in parts], lambdas=share.tolist(), alpha=self.structure,
+            symmetric=True, max_iter=_ROUNDS, tol=1e-5, log=True, **start,
+        )  # fmt: skip
+        plans = [size * np.asarray(plan) for plan in log["T"]]
+        nodes = sum(w * plan @ part.features for w, plan, part in zip(share, plans, parts, strict=True))
+        edges = sum(w * plan @ part.channels @ plan.T for w, plan, part in zip(share, plans, parts, strict=True))
+        return nodes, edges
+
+    def _rounded(self, nodes: np.ndarray, edges: np.ndarray, count: int) -> Any:
+        """A connected graph of `count` edges: first the tree of the most mass, then the heaviest further pairs."""
+        size, mass = len(nodes), edges.sum(axis=0)
+        firsts, seconds = np.triu_indices(size, 1)
+        graph = networkx().Graph()
+        for i in range(size):
+            graph.add_node(i, **_labelled(self.node_label, self.labels_[int(np.argmax(nodes[i]))]))
+        tree = minimum_spanning_tree(np.triu(2.0 + mass.max(initial=0.0) - mass, 1)).tocoo()
+        chosen = {(int(u), int(v)) for u, v in zip(tree.row, tree.col, strict=True)}
+        for j in np.argsort(-mass[firsts, seconds], kind="stable"):
+            if len(chosen) >= min(count, len(firsts)):
+                break
+            chosen.add((int(firsts[j]), int(seconds[j])))
+        for u, v in sorted(chosen):
+            label = self.edge_labels_[int(np.argmax(edges[:, u, v]))]
+            graph.add_edge(u, v, **_labelled(self.edge_label, label))
+        return graph
+
+    def _check_parameters(self) -> None:
+        for name, least in (("parts", 1), ("edits", 0), ("size", 1)):
+            value = getattr(self, name)
+            if name == "size" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name}={value!r} in Barycenter; expected a whole number from {least}")
+        if not 0 < self.structure < 1:
+            raise ValueError(f"structure={self.structure!r} in Barycenter; expected a number between 0 and 1")
+        try:
+            import ot  # noqa: F401
+        except ImportError as error:
+            raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
+
+
+_ROUNDS = 10
+"""Most rounds of the alternating minimisation of a barycentre."""
+
+
+@dataclass
+class _Part:
+    """A training graph as matrices."""
+
+    structure: np.ndarray
+    features: np.ndarray
+    """One column for each label, a one in that of the node."""
+    channels: np.ndarray
+    """An adjacency matrix for each edge label."""
+
+    @property
+    def size(self) -> int:
+        return len(self.structure)
+
+    @property
+    def edges(self) -> float:
+        return float(self.structure.sum()) / 2
+
+    @classmethod
+    def of(cls, graph: Any, decoder: Barycenter) -> _Part:
+        labels = [_label(data, decoder.node_label) for _, data in graph.nodes(data=True)]
+        features = np.asarray([[float(label == known) for known in decoder.labels_] for label in labels])
+        place = {node: i for i, node in enumerate(graph)}
+        channels = np.zeros((len(decoder.edge_labels_), len(graph), len(graph)))
+        for u, v, data in graph.edges(data=True):
+            channel = decoder.edge_labels_.index(_label(data, decoder.edge_label))
+            channels[channel, place[u], place[v]] = channels[channel, place[v], place[u]] = float(u != v)
+        return cls(channels.sum(axis=0), features, channels)
+
+
+def edited(graph: Any, decoder: Barycenter) -> list[Any]:
+    """The graph itself, and every connected one that differs in one label, one edge, or one end of an edge."""
+    nx = networkx()
+    made = [graph]
+    nodes = list(graph)
+    for node in nodes:
+        for label in decoder.labels_:
+            if decoder.node_label is not None and graph.nodes[node][decoder.node_label] != label:
+                other = graph.copy()
+                other.nodes[node][decoder.node_label] = label
+                made.append(other)
+    for i, u in enumerate(nodes):
+        for v in nodes[:i]:
+            joined = graph.has_edge(u, v)
+            for label in decoder.edge_labels_:
+                if not joined or _label(graph.edges[u, v], decoder.edge_label) != label:
+                    other = graph.copy()
+                    other.add_edge(u, v, **_labelled(decoder.edge_label, label))
+                    made.append(other)
+            if joined:
+                bare = graph.copy()
+                data = dict(bare.edges[u, v])
+                bare.remove_edge(u, v)
+                if nx.is_connected(bare):
+                    made.append(bare)
+                for stays, leaves in ((u, v), (v, u)):
+                    for goes in nodes:
+                        if goes not in (stays, leaves) and not bare.has_edge(stays, goes):
+                            other = bare.copy()
+                            other.add_edge(stays, goes, **data)
+                            if nx.is_connected(other):
+                                made.append(other)
+    return made
+
+
+def _seen(graphs: Objects, attribute: str | None, nodes: bool) -> list[Hashable]:
+    """The labels there are, in order of first appearance; a single None for graphs without."""
+    if attribute is None:
+        return [None]
+    found: dict[Hashable, None] = {}
+    for i, graph in enumerate(graphs):
+        for _, data in graph.nodes(data=True) if nodes else (((u, v), data) for u, v, data in graph.edges(data=True)):
+            if attribute not in data:
+                what = "node" if nodes else "edge"
+                raise ValueError(
+                    f"y[{i}] has {'a node' if nodes else 'an edge'} without attribute {attribute!r}; expected its label there. "
+                    f"Name another by {what}_label=..., or pass None for graphs without"
+                )
+            found.setdefault(data[attribute])
+    return list(found) or [None]
+
+
+def _label(data: dict[str, Any], attribute: str | None) -> Hashable:
+    return None if attribute is None else data[attribute]
+
+
+def _labelled(attribute: str | None, label: Hashable) -> dict[str, Hashable]:
+    return {} if attribute is None else {attribute: label}
