@@ -17,6 +17,7 @@ from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
 from mercer.files import written_atomically
+from mercer.graphs import forget_views
 
 _ROOMS = (
     "kernels",
@@ -29,6 +30,7 @@ _ROOMS = (
     "estimators",
     "molecules",
     "text",
+    "transduction",
 )
 _FORMAT = "mercer-model"
 
@@ -50,6 +52,7 @@ def save(model: Any, path: str | Path) -> Path:
 
     sio = _skops()
     path = Path(path)
+    forget_views(model)
     content = {"format": _FORMAT, "version": __version__, "model": model}
     try:
         data = sio.dumps(content)
@@ -114,7 +117,7 @@ def trusted_types() -> frozenset[str]:
     >>> "mercer.kernels.vectors.Gaussian" in trusted_types()
     True
     """
-    names = {"builtins.frozenset", "scipy.sparse._csr.csr_array"}
+    names = {"builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array"}
     for module in _modules():
         for _, item in inspect.getmembers(module, inspect.isclass):
             if item.__module__ == module.__name__:

@@ -24,14 +24,15 @@ EXPERIMENTS: dict[str, str] = {
     "label-ranking": "beyond.label_ranking:LabelRankings",
     "conformal": "beyond.conformal:CalibratedSets",
     "massbank": "beyond.massbank:MassBank",
+    "qm9-graphs": "beyond.qm9_graphs:SmilesToGraph",
     "bibtex": "beyond.bibtex:Bibtex",
     "multilabel": "beyond.multilabel:MultiLabelSets",
     "tree-parsing": "beyond.tree_parsing:TreeParsing",
     "horses": "beyond.horses:HorseMasks",
     "faces": "beyond.faces:FrontViews",
+    "g2p": "beyond.g2p:Pronunciation",
+    "inflection": "beyond.inflection:InflectedForms",
     "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
-    "horses": "beyond.horses:HorseMasks",
-    "faces": "beyond.faces:FrontViews",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
 
