@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import time
+from functools import cache
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+
+from mercer.rankings import pair_signs
+
+COMPARED = 6
+"""Most items for which all orders (720) are compared."""
 
 _ITEMS = 62
 """Most items of one tangle: a set of them is the bits of an int64."""
@@ -67,6 +74,26 @@ def wins(gains: np.ndarray) -> np.ndarray:
     return np.sum((gains > 0) | ((gains == 0) & (items[:, None] < items)), axis=-1)
 
 
+def best_of_all(pairs: np.ndarray, items: int) -> np.ndarray:
+    """The best of all orders of a few items for each row of gains, one for each pair i < j: the position of each item.
+
+    Of equally good ones the first in the order of the dictionary.
+
+    Examples
+    --------
+    >>> best_of_all(np.array([[1.0, -1.0, -1.0]]), 3).tolist()
+    [[1, 2, 0]]
+    """
+    every, signs = _every(items)
+    return every[np.argmax(pairs @ signs.T, axis=1)]
+
+
+@cache
+def _every(items: int) -> tuple[np.ndarray, np.ndarray]:
+    places = np.asarray(list(permutations(range(items))), dtype=np.int64)
+    return places, pair_signs(places)
+
+
 def _value(gains: np.ndarray, order: np.ndarray) -> float:
     return float(np.triu(gains[np.ix_(order, order)], 1).sum())
 
@@ -74,6 +101,9 @@ def _value(gains: np.ndarray, order: np.ndarray) -> float:
 def _search(gains: np.ndarray, width: int, deadline: float) -> Ordered:
     """The best order of one tangle, by sets of leading items, one size after the other."""
     items = len(gains)
+    if items <= COMPARED:
+        order = np.argsort(best_of_all(gains[np.triu_indices(items, 1)][None, :], items)[0])
+        return Ordered(order, _value(gains, order), 0.0)
     start = _improved(gains, np.argsort(-gains.sum(axis=1), kind="stable"))
     known = _value(gains, start)
     triples, costs = _cycles(gains)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from itertools import permutations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from mercer.arrays import Array, NumericalWarning, is_numpy_array, like, to_numpy
 from mercer.decoders.base import Decoder
 from mercer.decoders.families import unscaled
-from mercer.decoders.linear_ordering import best_order, wins
+from mercer.decoders.linear_ordering import COMPARED, best_of_all, best_order, wins
 from mercer.embeddings.base import Embedding
 from mercer.kernels.algebra import Normalized
 from mercer.kernels.base import Kernel
@@ -21,10 +20,7 @@ from mercer.kernels.centering import CenteredAt
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.losses import Hamming, Kendall, Loss, SquaredError
 from mercer.objects import as_vectors
-from mercer.rankings import pair_signs, ranked
-
-_COMPARED = 6
-"""Most items for which all orders (720) are compared, many points at a time."""
+from mercer.rankings import ranked
 
 
 class Peeled(NamedTuple):
@@ -208,8 +204,8 @@ class KemenyOrder(RankingDecoder):
         place = items - 1 - count
         gap = np.zeros(len(mass))
         tangled = np.flatnonzero(np.any(np.sort(count, axis=1) != np.arange(items), axis=1))
-        if items <= _COMPARED:
-            place[tangled] = _best_of_all(mass[tangled], items)
+        if items <= COMPARED:
+            place[tangled] = best_of_all(mass[tangled], items)
             tangled = tangled[:0]
         for i in tangled:
             found = best_order(gains[i], self.width, float(self.time_limit))
@@ -255,12 +251,6 @@ def ranking_decoder(kernel: Kernel, loss: Loss, own: bool) -> tuple[Decoder, str
     if isinstance(found.kernel, RankHamming):
         return Assignment(), f"under {shown} the nearest of all rankings is an assignment of items to positions{scored}"
     return Sorting(), f"under {shown} the nearest of all rankings is found by sorting{scored}"
-
-
-def _best_of_all(mass: np.ndarray, items: int) -> np.ndarray:
-    """The best of all rankings of a few items for each row of pairs, the first in the order of the dictionary of equals."""
-    every = np.asarray(list(permutations(range(items))), dtype=np.int64)
-    return every[np.argmax(mass @ pair_signs(every).T, axis=1)]
 
 
 def _inverse(orders: np.ndarray) -> np.ndarray:
