@@ -131,6 +131,19 @@ class SubsetTree(TreeKernel):
     >>> SubsetTree(decay=0.5)(["(S (NP I) (VP run))", "(S (NP you) (VP run))"])
     array([[2.125, 1.25 ],
            [1.25 , 2.125]])
+
+    Trees as outputs: of the two parses of a sentence that was not trained on, the one in which the hammer is what hits.
+
+    >>> from mercer import DependencyEstimator
+    >>> from mercer.datasets.toy_trees import GRAMMAR, make_parsed_sentences
+    >>> from mercer.kernels import Subsequence
+    >>> from mercer.trees import bracketed
+    >>> pairs = make_parsed_sentences(100, random_state=0)
+    >>> model = DependencyEstimator(Subsequence((1, 2), 0.9).normalized(), SubsetTree().normalized(), alpha=0.03)
+    >>> sentence = ["I", "hit", "the", "dog", "with", "the", "hammer"]
+    >>> found = model.fit(pairs.sentences, pairs.trees).predict([sentence], candidates=[GRAMMAR.parses(sentence)])
+    >>> bracketed(found[0])
+    '(S (NP I) (VP (VP (V hit) (NP (D the) (N dog))) (PP (P with) (NP (D the) (N hammer)))))'
     """
 
     decay: float = 0.4
