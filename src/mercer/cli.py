@@ -83,7 +83,7 @@ def fit(
         str, typer.Argument(help="Two columns of text with a tab between them, UTF-8; - for standard input.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the model.")],
-    preset: Annotated[str, typer.Option(help="What kind of model: strings, labels or neighbors.")] = "strings",
+    preset: Annotated[str, typer.Option(help="What kind of model: strings, aligned, labels or neighbors.")] = "strings",
     input_kernel: Annotated[
         str | None,
         typer.Option(help="How first columns are compared, such as spectrum:1-3/normalized or subsequence:3,0.5."),
@@ -154,6 +154,7 @@ def reproduce(
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
     small: Annotated[bool, typer.Option("--small", help="The small version of each: seconds.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what an earlier run finished.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Pieces run at a time, each in its own process.")] = 1,
     output: Annotated[Path, typer.Option(help="Folder for the JSON files and the pages.")] = Path("out/reproduce"),
     docs: Annotated[Path | None, typer.Option(help="Also write a Markdown summary of the folder here.")] = None,
 ) -> None:
@@ -167,7 +168,7 @@ def reproduce(
     if not chosen:
         raise ValueError("no experiment was named; name one, or pass --all, or see --list")
     try:
-        command.run(chosen, output, small=small, fresh=fresh, docs=docs)
+        command.run(chosen, output, small=small, fresh=fresh, jobs=jobs, docs=docs)
     except Stopped as stopped:
         print(f"mercer: {stopped}", file=sys.stderr)
         raise typer.Exit(130) from None

@@ -69,6 +69,15 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     assert len(fresh.ran) == 3
 
 
+def test_pieces_run_side_by_side_give_what_they_give_one_by_one(tmp_path):
+    one = reproduce(Toy(), tmp_path / "one")
+    two = reproduce(Toy(), tmp_path / "two", jobs=2)
+    assert two.rows == one.rows
+    again = Toy()
+    assert reproduce(again, tmp_path / "two").rows == one.rows
+    assert again.ran == []
+
+
 @pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty"])
 def test_damaged_pieces_are_found_and_done_again(tmp_path, damage):
     expected = reproduce(Toy(), tmp_path).rows

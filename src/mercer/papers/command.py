@@ -19,12 +19,12 @@ def list_experiments() -> None:
     print_table(Table(["experiment", "what it is", "source"], [[e.name, e.title, e.source] for e in found]))
 
 
-def run(names: Sequence[str], folder: Path, *, small: bool, fresh: bool, docs: Path | None) -> None:
+def run(names: Sequence[str], folder: Path, *, small: bool, fresh: bool, jobs: int, docs: Path | None) -> None:
     """Run the experiments `names` one after the other; print each table and where its page is."""
     console = Console()
     chosen = [experiment(name) for name in names]
     for each in chosen:
-        result = reproduce(each, folder, small=small, fresh=fresh, say=console.print)
+        result = reproduce(each, folder, small=small, fresh=fresh, jobs=jobs, say=console.print)
         print_table(figures_table(each, result.rows), console)
         for note in each.notes(result.rows):
             console.print(note)

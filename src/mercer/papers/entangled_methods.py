@@ -28,7 +28,7 @@ class Ascent:
     steps: int
 
 
-ASCENTS = tuple(Ascent(rank, gamma, steps) for rank in (10, 50) for gamma in (0.1, 0.9) for steps in (5, 10, 20))
+ASCENTS = tuple(Ascent(50, gamma, steps) for gamma in (0.0, 0.1, 0.9) for steps in (10, 20, 40))
 
 
 def independent_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray) -> np.ndarray:
@@ -101,9 +101,9 @@ def entangled_pair(
 def chosen(
     path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, train: np.ndarray, seed: int
 ) -> tuple[int, int]:
-    """The Gram matrix and the setting of least squared error over inner folds: leave-one-out below ten samples, else five."""
+    """The Gram matrix and the setting of least squared error over inner folds: leave-one-out up to 15 samples, else five."""
     order = np.random.default_rng(seed).permutation(train)
-    folds = np.array_split(order, len(train) if len(train) < 10 else 5)
+    folds = np.array_split(order, len(train) if len(train) <= 15 else 5)
     errors = []
     for gram in grams:
         parts = [

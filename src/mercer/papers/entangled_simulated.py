@@ -51,7 +51,7 @@ class Simulated(Experiment):
         "diagonal of one; and A is drawn in five ways: "
         + "; ".join(f"“{way}”: {meaning}" for way, meaning in WAYS.items())
         + f". Y is scaled to unit variance. p varies at n = {FIXED}, n at p = {FIXED}. Ridge, rank, γ and number of "
-        "steps are chosen by inner folds in which all is learned again (leave-one-out at n = 5, five folds above). “A "
+        "steps are chosen by inner folds in which all is learned again (leave-one-out up to n = 15, five folds above). “A "
         "and T known” is the best prediction there is: the conditional mean of the outputs given the model. "
         "Predictions are held against outputs without noise. The last two ways were added when no method was ahead with the "
         "others, after trying three choices of eigenvectors and two noise levels, to find where a learned kernel helps."

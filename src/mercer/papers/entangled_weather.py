@@ -28,7 +28,7 @@ from mercer.selection.ridge import LeaveOneOut
 POSTER, LOG = "poster's reading, z-scored mm", "log10 mm"
 KRR, OKL, COVARIANCE, EKL, TRACE, SMOOTH = "KRR", "OKL", "output covariance", "EKL", "ptrEKL", "smoothing operator"
 METRIC = "nMSE"
-FOLDS, HELD = "KRR, by inner folds", "KRR, mean held in the choice"
+FOLDS, HELD = "KRR, chosen by refitting", "KRR, mean held in the choice"
 ALIKE = {OKL: FOLDS, COVARIANCE: FOLDS, EKL: FOLDS, TRACE: FOLDS, SMOOTH: KRR}
 """The KRR that is chosen as a method is."""
 SAME, BELOW_HELD = "below KRR chosen alike", "below KRR, mean held"
@@ -59,12 +59,12 @@ class Weather(Experiment):
         "inside the training stations. KRR and the smoothing operator exp(−lag/h), with h from 6 days to half a year "
         "or none and the year closed, are chosen by exact leave-one-out, mean curve refitted; methods that learn from "
         "the outputs what goes together (OKL, output covariance, EKL and ptrEKL with their rank, γ and number of "
-        "steps) by inner folds in which all is learned again: leave-one-out at n = 5, five folds above. How KRR "
+        "steps) by leaving out each training station in turn and learning all again. How KRR "
         "itself is chosen matters as much as the methods differ, so it is there three times: by leave-one-out with "
-        "the mean refitted (what the smoothing operator is compared with), by the inner folds (what the methods that "
-        "learn are compared with), and by leave-one-out with the mean of all training stations held, as in the "
-        "poster's reading. The grid of scales was settled with figures of wider ones in view; which scale is used is "
-        "decided by the training stations alone."
+        "the mean refitted (what the smoothing operator is compared with), by refitting without each station (what the "
+        "methods that learn are compared with), and by leave-one-out with the mean of all training stations held, as in the "
+        "poster's reading. The grid of scales was settled with figures of wider ones in view, that of γ and steps on 16 "
+        "other partitions of the same stations; what is used is decided by the training stations alone."
     )
     digits = 3
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from mercer.files import written_atomically
 from mercer.papers.experiment import Experiment, Outcome, Piece
@@ -25,6 +30,7 @@ def reproduce(
     *,
     small: bool = False,
     fresh: bool = False,
+    jobs: int = 1,
     say: Callable[[str], None] = print,
 ) -> Result:
     """Run `experiment`, or what is left of it, and write its JSON and its page into `folder`.
@@ -39,27 +45,36 @@ def reproduce(
         The small version, which takes seconds.
     fresh : bool
         Forget what an earlier run finished.
+    jobs : int
+        How many pieces are run at a time, each in a process of its own that has its share of the cores.
     say : callable
         Where notices go.
     """
     pieces = experiment.pieces(small)
     kept = folder / ".pieces" / (f"{experiment.name}-small" if small else experiment.name)
-    outcomes: list[Outcome] = []
-    seconds = 0.0
-    with tracked(experiment.name, len(pieces)) as begin:
-        for number, piece in enumerate(pieces):
-            begin(piece.key)
-            path = kept / f"{piece.key}.json"
-            found = None if fresh else _read(path, _fingerprint(experiment, piece), say)
-            if found is None:
-                try:
-                    found = _run(experiment, piece, path)
-                except KeyboardInterrupt:
-                    raise Stopped(
-                        f"stopped; {number} of {len(pieces)} pieces of {experiment.name} are kept, the same command goes on"
-                    ) from None
-            outcomes.append(found["outcome"])
-            seconds += found["seconds"]
+    paths = [kept / f"{piece.key}.json" for piece in pieces]
+    records = [
+        None if fresh else _read(path, _fingerprint(experiment, piece), say)
+        for piece, path in zip(pieces, paths, strict=True)
+    ]
+    left = [number for number, record in enumerate(records) if record is None]
+    work = [(experiment, pieces[number], paths[number]) for number in left]
+    try:
+        with tracked(experiment.name, len(left)) as step:
+            for number, record in zip(left, _in_order(work, jobs, step), strict=True):
+                records[number] = record
+    except KeyboardInterrupt:
+        kept_now = (
+            _read(path, _fingerprint(experiment, piece), lambda _: None)
+            for piece, path in zip(pieces, paths, strict=True)
+        )
+        done = sum(record is not None for record in kept_now)
+        raise Stopped(
+            f"stopped; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command goes on"
+        ) from None
+    found = [record for record in records if record is not None]
+    outcomes: list[Outcome] = [record["outcome"] for record in found]
+    seconds = sum(record["seconds"] for record in found)
     rows = experiment.rows(outcomes)
     parameters = {"protocol": experiment.protocol, "small": small} | experiment.parameters(small)
     result = Result(experiment.name, rows, parameters, experiment.seeds(small), seconds=round(seconds, 2))
@@ -67,6 +82,38 @@ def reproduce(
     with written_atomically(folder / f"{experiment.name}.html") as temporary:
         temporary.write_text(experiment_page(experiment, result, outcomes), encoding="utf-8")
     return result
+
+
+Work = tuple[Experiment, Piece, Path]
+
+
+def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    """The records of the pieces, run one by one or several at a time."""
+    if jobs == 1 or len(work) < 2:
+        for experiment, piece, path in work:
+            step(piece.key)
+            yield _run(experiment, piece, path)
+        return
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    # processes started afresh: one that is forked inherits the threads of BLAS and Numba in an unknown state
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(threads,)
+    ) as pool:
+        futures = [pool.submit(_run, *each) for each in work]
+        try:
+            for (_, piece, _), future in zip(work, futures, strict=True):
+                step(piece.key)
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _limit_threads(threads: int) -> None:
+    import numba
+
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    threadpool_limits(threads)
 
 
 def _run(experiment: Experiment, piece: Piece, path: Path) -> dict[str, Any]:
