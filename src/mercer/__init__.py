@@ -5,6 +5,7 @@ from mercer.arrays import NumericalWarning
 from mercer.estimators import (
     DependencyEstimator,
     EntangledRidge,
+    ImageToMask,
     NeighborsEstimator,
     OperatorValuedRidge,
     OutputKernelLearning,
@@ -16,6 +17,7 @@ __all__ = [
     "AlignedSequences",
     "DependencyEstimator",
     "EntangledRidge",
+    "ImageToMask",
     "Inflection",
     "NeighborsEstimator",
     "NumericalWarning",

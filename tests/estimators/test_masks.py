@@ -163,6 +163,7 @@ def test_saved_and_loaded(fitted, tmp_path):
         ({}, IMAGES * 300, MASKS, "pixels from .* expected 0 to 1"),
         ({}, IMAGES, MASKS[:, :11], r"y has shape \(24, 11, 12\); expected \(24, 12, 12\)"),
         ({}, IMAGES, 2 * MASKS, "values other than 0 and 1"),
+        ({}, IMAGES, None, "y is None; expected images"),
         ({}, IMAGES[0, 0], MASKS, r"X has shape \(12, 3\)"),
         ({}, [IMAGES[0], IMAGES[1, :, :9]], MASKS[:2], r"X\[0\] has 12 × 12 × 3 pixels and X\[1\] has 12 × 9 × 3"),
     ],

@@ -11,12 +11,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import memory
-from mercer.arrays import is_array, to_numpy
+from mercer.arrays import to_numpy
 from mercer.estimators._folded_ridge import FoldedRidge
+from mercer.estimators._pictures import check_masks, check_pictures
 from mercer.estimators._pixels import LEAST, PixelView, colour_ratios, opponents, overlapped, windows
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
-from mercer.kernels.images import check_equal_sizes
 from mercer.losses import IoU, Loss
 from mercer.operators.features import Nystroem
 
@@ -112,8 +112,7 @@ class ImageToMask(ValueParameters):
         """Learn from images (n, rows, columns) or (n, rows, columns, colours) and masks of 0 and 1 (n, rows, columns)."""
         self._check_parameters()
         images = check_pictures(X, "X")
-        given = np.asarray(to_numpy(y) if is_array(y) else _stacked(y, "y"))
-        masks = _check_masks(given, images)
+        masks, kind = check_masks(y, images.shape[:3])
         n, height, width, _ = images.shape
         if n < self.folds:
             raise ValueError(f"X has {n} images; expected at least folds={self.folds}")
@@ -131,7 +130,7 @@ class ImageToMask(ValueParameters):
             found.append(self._best_threshold(guess, masks))
         self.stage_losses_, self.thresholds_ = (np.asarray(column) for column in zip(*found, strict=True))
         self.alphas_ = [stage.ridge.alpha for stage in stages]
-        self._stages, self._mean, self._kind = stages, mean, given.dtype.str
+        self._stages, self._mean, self._kind = stages, mean, kind
         self._shape = images.shape[1:]
         return self
 
@@ -165,9 +164,9 @@ class ImageToMask(ValueParameters):
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predicted masks (higher is better); IoU itself is one more."""
-        masks = np.asarray(to_numpy(y) if is_array(y) else _stacked(y, "y"))
         predicted = self.predict(X)
-        return -float(np.mean(self._losses(_check_masks(masks, predicted[..., None]), predicted)))
+        masks, _ = check_masks(y, predicted.shape)
+        return -float(np.mean(self._losses(masks, predicted)))
 
     def _losses(self, masks: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         n = len(masks)
@@ -275,37 +274,3 @@ def _joined(patches: np.ndarray, shape: tuple[int, int], radius: int) -> np.ndar
 
 def _pieces(members: np.ndarray, size: int) -> list[np.ndarray]:
     return [members[begin : begin + size] for begin in range(0, len(members), size)]
-
-
-def check_pictures(X: Any, name: str) -> np.ndarray:
-    """Images as n × rows × columns × colours of doubles from 0 to 1; whole numbers are taken as 0 to 255."""
-    found = np.asarray(to_numpy(X) if is_array(X) else _stacked(X, name))
-    found = found[..., None] if found.ndim == 3 else found
-    if found.ndim != 4 or min(found.shape) == 0 or found.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} has shape {found.shape} and dtype {found.dtype}; expected images × rows × columns, or images × rows × "
-            "columns × colours, of numbers"
-        )
-    pixels = found / 255.0 if found.dtype.kind in "iu" else found.astype(float)
-    if not (np.isfinite(pixels).all() and pixels.min() >= 0 and pixels.max() <= 1):
-        raise ValueError(
-            f"{name} has pixels from {found.min():.4g} to {found.max():.4g}; expected 0 to 1, or whole numbers from 0 to 255. "
-            "Divide by the largest possible value"
-        )
-    return pixels
-
-
-def _check_masks(masks: np.ndarray, images: np.ndarray) -> np.ndarray:
-    if masks.shape != images.shape[:3]:
-        raise ValueError(
-            f"y has shape {masks.shape}; expected {images.shape[:3]}, a mask for each image with as many rows and columns"
-        )
-    if masks.dtype.kind not in "biuf" or not np.isin(masks, (0, 1)).all():
-        raise ValueError("y holds values other than 0 and 1; expected masks, such as labels == label_of_the_thing")
-    return masks.astype(float)
-
-
-def _stacked(images: Any, name: str) -> Any:
-    listed = list(images)
-    check_equal_sizes(listed, name)
-    return listed
