@@ -198,7 +198,8 @@ def _examples(chosen: Task, model: DependencyEstimator, test: np.ndarray) -> dic
         }
         for i, found in enumerate(sets)
     ]
-    explanation = model.explain(inputs[0], k=5)
+    asked = int(np.argmax(doubt))
+    explanation = model.explain(inputs[asked], k=5)
     carriers = [
         {
             "position": one.position,
@@ -210,7 +211,12 @@ def _examples(chosen: Task, model: DependencyEstimator, test: np.ndarray) -> dic
         }
         for one in explanation.carriers
     ]
-    told = {"prediction": chosen.shown(explanation.prediction), "carriers": carriers, "rest": explanation.rest}
+    told = {
+        "asked": asked,
+        "prediction": chosen.shown(explanation.prediction),
+        "carriers": carriers,
+        "rest": explanation.rest,
+    }
     return {"examples": examples, "explanation": told}
 
 
@@ -223,17 +229,17 @@ def _shown(outcomes: Sequence[Outcome]) -> Iterable[str]:
         yield table_html(Table(["right answer", "set at 0.9, best first", "abstention score"], cells))
         told = outcome["explanation"]
         carriers = [Carrier(**one) for one in told["carriers"]]
-        first = outcome["examples"][0]
-        explanation = Explanation(first["image"], told["prediction"], carriers, told["rest"])
-        if first["image"] is not None:
+        asked = outcome["examples"][told["asked"]]
+        explanation = Explanation(asked["image"], told["prediction"], carriers, told["rest"])
+        if asked["image"] is not None:
             pictures = [
                 Picture(np.asarray(each["image"]), each["true"], _listed(each["set"]), divided=True)
                 for each in outcome["examples"]
             ]
             halves = pictures[:3], pictures[3:]
             yield gallery([Card("Inputs, what they are, and their sets", part) for part in halves])
-        yield paragraph("What the prediction for the first of them rests on:")
-        if first["image"] is not None:
+        yield paragraph(f"What the prediction for the least sure of them, {asked['true']}, rests on:")
+        if asked["image"] is not None:
             yield explanation_gallery(explanation, np.asarray, str)
         yield explanation_html(explanation, lambda thing: thing if isinstance(thing, str) else "")
 
