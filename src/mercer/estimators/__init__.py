@@ -1,5 +1,6 @@
 """scikit-learn estimators: glue over the parts."""
 
+from mercer.estimators.answers import Carrier, Explanation
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.chain import MaxMarginChain
 from mercer.estimators.constrained import ConstrainedRidge
@@ -14,10 +15,12 @@ from mercer.estimators.operator_valued import OperatorValuedRidge
 from mercer.estimators.output_kernel import OutputKernelLearning
 
 __all__ = [
+    "Carrier",
     "ConstrainedRidge",
     "CurveRidge",
     "DependencyEstimator",
     "EntangledRidge",
+    "Explanation",
     "HopfieldNet",
     "ImageToMask",
     "JointKernelMap",
