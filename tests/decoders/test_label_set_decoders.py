@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from mercer import DependencyEstimator, load, save
-from mercer.decoders import Candidates, ClosedForm, ExpectedF1, ExpectedLoss, Thresholded, auto_decoder
+from mercer.decoders import Candidates, ClosedForm, ExpectedF1, ExpectedLoss, Standardized, Thresholded, auto_decoder
 from mercer.embeddings import Features, FeaturesOf, Implicit
 from mercer.kernels import Gaussian, GaussianOf, LabelsBySize, LabelSets, Linear, Overlap, Subsequence
 from mercer.losses import F1, Hamming, Jaccard, RocAuc, TopK
@@ -129,6 +129,23 @@ def test_many_labels_and_sizes_against_each_size_sorted():
             assert row.sum() == np.argmax(values)
 
 
+def test_scores_standardised_by_halves(problem):
+    X, Y = problem
+    kernel = Overlap(0.8)
+    model = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Standardized(strength=0.4)).fit(X, Y)
+    plain = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Candidates()).fit(X, Y)
+    inverse = np.linalg.inv(Gaussian(2.0)(X) + 0.3 * np.eye(60))
+    usual = (np.eye(60) - inverse / np.diag(inverse)[:, None]) @ kernel(Y) * 2.0 - 1.0
+    scores = plain.decision_weights(X[:5]) @ kernel(Y) * 2.0 - 1.0
+    wanted = (scores - 0.4 * usual.mean(axis=0)) / usual.std(axis=0) ** 0.4
+    for ranked, row in zip(model.rank(X[:5], 2, candidates=Y), wanted, strict=True):
+        np.testing.assert_allclose(ranked.scores[0], row.max())
+    whole = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Standardized(strength=0.0)).fit(X, Y)
+    np.testing.assert_array_equal(whole.predict(X), plain.predict(X))
+    with pytest.raises(ValueError, match="strength=2 in Standardized; expected a number from 0 to 1"):
+        DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Standardized(strength=2)).fit(X, Y)
+
+
 def test_what_is_no_label_set_or_no_f1_is_refused():
     with pytest.raises(TypeError, match=r"ExpectedF1 decodes label sets: outputs\[0\] is 'ab'"):
         ExpectedF1().fit(Implicit().fit(Subsequence(1), as_objects(["ab", "b"])))
@@ -213,6 +230,11 @@ def test_indicators_come_back_as_they_were_given(problem, loss, form):
     assert model.score(X, given_as) == DependencyEstimator(Gaussian(2.0), LabelSets(), loss=loss).fit(X, Y).score(X, Y)
     for ranked in model.rank(X[:2], 2):
         assert type(ranked.objects) is type(given_as)
+    if form != "coo_array":  # which cannot be sliced
+        among = model.predict(X[:9], candidates=given_as[:5])
+        assert type(among) is type(given_as)
+        kept = {tuple(row) for row in Y[:5].astype(float).tolist()}
+        assert {tuple(row) for row in (among.toarray() if "_" in form else among).astype(float).tolist()} <= kept
 
 
 @pytest.mark.parametrize("kind", [set, frozenset, list, tuple])

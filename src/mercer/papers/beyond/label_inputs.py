@@ -67,6 +67,9 @@ def around_median(X_train: np.ndarray, how: str, family: type[Gaussian] | type[L
 JACCARD = Recipe("Jaccard", ((PLAIN, Overlap(1.0)),))
 """Binary inputs by the share of features in common."""
 
+SQUARED = Recipe("Jaccard, squared", ((PLAIN, Overlap(1.0) * Overlap(1.0)),))
+"""The same, narrower."""
+
 
 def gaussian_of_words(gamma: float) -> Recipe:
     """exp(−γ‖x − z‖²) on unit rows with √idf."""

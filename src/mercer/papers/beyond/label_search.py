@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.decoders import Candidates, Decoder, ExpectedF1
+from mercer.decoders import Candidates, Decoder, ExpectedF1, Standardized
 from mercer.embeddings import Implicit
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import GaussianOf, LabelSets, Overlap, Precomputed
@@ -32,9 +32,11 @@ class Way:
 ALL_SETS = Way("all sets, expected F1", LabelSets(), ExpectedF1())
 
 
-def seen_sets(penalty: float) -> Way:
-    """The training set with the largest share in common, F1-type with this penalty."""
-    return Way(f"training sets, a = {penalty:g}", Overlap(penalty), Candidates())
+def seen_sets(penalty: float, strength: float = 0.0) -> Way:
+    """The training set with the largest share in common, F1-type with this penalty, scores standardised to some strength."""
+    standard = f", standardised to the power {strength:g}" if strength else ""
+    decoder = Standardized(strength=strength) if strength else Candidates()
+    return Way(f"training sets, a = {penalty:g}{standard}", Overlap(penalty), decoder)
 
 
 def gaussian_sets(scale: float) -> Way:
@@ -81,9 +83,12 @@ class LabelSearch:
     def decode(self, name: str, weights: np.ndarray) -> np.ndarray:
         """The set of each training example, from weights on the distinct sets that leave it out."""
         decoder = self.decoders[name]
-        if not isinstance(decoder, Candidates):
+        if isinstance(decoder, ExpectedF1):
             return decoder.decode(weights)
-        index, _ = decoder.pool_.best(weights, 1, self.hidden)
+        if isinstance(decoder, Standardized):
+            decoder.calibrate(weights)
+        pool, _ = decoder._training_pool()
+        index, _ = pool.best(weights, 1, self.hidden)
         return self.sets[index[:, 0]]
 
     def best(self, recipes: Sequence[str] | None = None, ways: Sequence[str] | None = None) -> Trial:

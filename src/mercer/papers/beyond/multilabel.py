@@ -44,7 +44,7 @@ class MultiLabelSets(Experiment):
         "leave-one-out, decoded by expected F1. Logistic regression: one per label, regularisation and threshold by F1 over "
         f"{FOLDS} folds, the likeliest label always named. Input kernels: Laplacian and Gaussian of several widths on "
         "standardised inputs and on normal scores, and the mean of the Laplacians (emotions, yeast); Jaccard, Gaussian on unit "
-        "rows with √idf, and their mean (enron, corel5k)."
+        "rows with √idf, their mean, and Gaussian on standardised inputs (enron); Jaccard and its square (corel5k)."
     )
     best = "max"
 
