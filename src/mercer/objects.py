@@ -135,9 +135,13 @@ def _stack(rows: Any, name: str) -> np.ndarray:
             ) from error
         shapes.append(entry.shape)
         if shapes[-1] != shapes[0]:
+            wanted = (
+                "images of one size. Crop, pad or rescale them"
+                if max(map(len, shapes)) > 1
+                else "vectors of one length. Pad them, or use a kernel for sequences"
+            )
             raise ValueError(
-                f"{name} is ragged: {name}[0] has shape {shapes[0]} and {name}[{i}] has shape {shapes[-1]}; expected "
-                "vectors of one length. Pad them, or use a kernel for sequences"
+                f"{name} is ragged: {name}[0] has shape {shapes[0]} and {name}[{i}] has shape {shapes[-1]}; expected {wanted}"
             )
     return np.asarray([np.asarray(row, dtype=float) for row in rows])
 

@@ -43,7 +43,7 @@ def test_pixels_stay_in_their_box(kernel, free, boxed):
 )
 def test_images_of_two_sizes_are_named(kernel):
     ragged = [*IMAGES[:13], IMAGES[13, :, :4]]
-    with pytest.raises(ValueError, match=r"X\[0\] has shape \(4, 5\) and X\[13\] has shape \(4, 4\)"):
+    with pytest.raises(ValueError, match=r"X\[0\] has shape \(4, 5\) and X\[13\] .*images of one size"):
         DependencyEstimator(kernel, Linear()).fit(ragged, ANSWERS)
     with pytest.raises(ValueError, match=r"y\[0\] has shape \(4, 5\) and y\[13\] has shape \(4, 4\)"):
         DependencyEstimator(kernel, Linear()).fit(IMAGES, ragged)
