@@ -156,6 +156,19 @@ def test_other_presets(tmp_path, preset, mercer_command):
     assert np.mean([(a == "first") == (w[0] in "ab") for a, w in zip(answers, WORDS, strict=True)]) > 0.6
 
 
+def test_a_preset_of_aligned_sequences(tmp_path, mercer_command):
+    path, inputs = tmp_path / "pairs.tsv", tmp_path / "inputs.txt"
+    path.write_text("".join(f"{word}\t{' '.join(letter.upper() for letter in word)}\n" for word in TRAIN))
+    inputs.write_text("\n".join(TEST[:6]))
+    assert mercer_command("fit", path, "-o", tmp_path / "m", "--preset", "aligned", "--tokens", "output")[0] == 0
+    out = mercer_command("predict", tmp_path / "m", inputs, "--top-k", 1)[1]
+    assert [line.split("\t")[2] for line in out.splitlines()] == [" ".join(word.upper()) for word in TEST[:6]]
+    assert (
+        "takes no options"
+        in mercer_command("fit", path, "-o", tmp_path / "m", "--preset", "aligned", "--alpha", "1")[2]
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "kernel"),
     [
@@ -177,7 +190,7 @@ def test_kernels_have_short_names(text, kernel):
         (("--input-kernel", "spectrum:x"), "'x' is no number"),
         (("--output-kernel", "spectrum:0"), "length=0 in Spectrum"),
         (("--output-kernel", "positions:3"), "too many parameters"),
-        (("--preset", "magic"), "--preset 'magic'; expected one of strings, labels, neighbors"),
+        (("--preset", "magic"), "--preset 'magic'; expected one of strings, aligned, labels, neighbors"),
         (("--preset", "neighbors", "--alpha", "1"), "--alpha has no effect with --preset neighbors"),
         (("--alpha", "-1"), "--alpha '-1'; expected a number above 0"),
         (("--loss", "hinge"), "--loss 'hinge'; expected one of edit"),

@@ -10,6 +10,7 @@ from mercer.estimators import DependencyEstimator, NeighborsEstimator
 from mercer.kernels import Classes, Spectrum
 from mercer.kernels.base import Kernel
 from mercer.solvers import LowRank
+from mercer.transduction import AlignedSequences
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ _ALL = ("input_kernel", "output_kernel", "alpha", "loss", "rank")
 
 PRESETS: dict[str, Preset] = {
     "strings": Preset("answers put together from n-grams, also ones that were never seen", _strings, _ALL),
+    "aligned": Preset("outputs that follow the input symbol by symbol: pronunciations", lambda _: AlignedSequences()),
     "labels": Preset("each distinct second column is a class of its own", _labels, _ALL),
     "neighbors": Preset("the mean of the nearest examples", _neighbors, ("input_kernel", "output_kernel", "loss")),
 }

@@ -83,15 +83,25 @@ class EulerianWalk(BeamSearch):
         cost = float(self.model_.tables[0, 0])  # the factor before the kernel
         rises = self.model_.targets(points)[:, edges] / cost
         counts = np.floor(rises + 1.0 - self.threshold).astype(int)
-        found, self.walks_ = [], []
-        for i, row in enumerate(counts):
+        words: list[list[int]] = []
+        self.walks_ = []
+        for row in counts:
             graph: Edges = {machine.stretches[state]: int(n) for state, n in zip(edges, row, strict=True) if n > 0}
             self.walks_.append(count_walks(graph))
-            word = walk(graph)
-            exact = self.walks_[-1] > 0 and lengths.allow(i, len(word))
-            one = Lengths(lengths.low[i : i + 1], lengths.high[i : i + 1])
-            rest = [] if exact and k == 1 else super()._construct(points[i : i + 1], one, k)
-            words = [word] if lengths.allow(i, len(word)) else []
-            limit = self.model_.limit(self.model_.targets(points[i : i + 1])[0], *map(int, (one.low[0], one.high[0])))
-            found.append(Constructed(words + [other for each in rest for other in each.words if other != word], limit))
+            words.append(walk(graph))
+        usable = np.asarray([lengths.allow(i, len(word)) for i, word in enumerate(words)])
+        # a beam where no walk goes through all edges, or where more than one answer is asked for
+        open_ones = np.flatnonzero(~(usable & (np.asarray(self.walks_) > 0)) | (k > 1))
+        rest = dict.fromkeys(range(len(points)), Constructed([], np.inf))
+        if len(open_ones):
+            some = Lengths(lengths.low[open_ones], lengths.high[open_ones])
+            rest |= dict(zip(open_ones.tolist(), super()._construct(points[open_ones], some, k), strict=True))
+        found = []
+        for i, word in enumerate(words):
+            limit = rest[i].limit if i in open_ones else self._limit(points[i : i + 1], lengths, i)
+            own = [word] if usable[i] else []
+            found.append(Constructed(own + [other for other in rest[i].words if other != word], limit))
         return found
+
+    def _limit(self, point: np.ndarray, lengths: Lengths, row: int) -> float:
+        return self.model_.limit(self.model_.targets(point)[0], int(lengths.low[row]), int(lengths.high[row]))

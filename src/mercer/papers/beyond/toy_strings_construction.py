@@ -32,6 +32,7 @@ from mercer.papers.beyond.toy_strings_page import (
     TRUE,
     blocks,
     notes,
+    shown_in_summary,
 )
 from mercer.papers.beyond.toy_strings_truth import KERNEL, LONGEST, everything, features, posterior
 from mercer.papers.experiment import Experiment, Outcome, Piece, mean_row
@@ -96,14 +97,8 @@ class ConstructedStrings(Experiment):
             return _run(**piece.settings)
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Means over the seeds."""
-        rows = []
-        for setting, method in product((*OUTPUT_KERNELS, TRUE), METHODS):
-            if method in outcomes[0]["figures"].get(setting, {}):
-                values = np.asarray([outcome["figures"][setting][method] for outcome in outcomes])
-                for metric, own in zip(METRICS, values.T, strict=True):
-                    rows.append(mean_row(own, method, metric, kernel=setting))
-        return rows
+        """The losses of every kernel, and of the paper's what explains them."""
+        return [row for row in all_rows(outcomes) if shown_in_summary(row)]
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """What the figures say."""
@@ -111,7 +106,19 @@ class ConstructedStrings(Experiment):
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
         """Tables and examples."""
-        return blocks(rows, outcomes)
+        return blocks(all_rows(outcomes), outcomes)
+
+
+def all_rows(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Every figure of every method, means over the seeds."""
+    rows = []
+    for setting, method in product((*OUTPUT_KERNELS, TRUE), METHODS):
+        if method in outcomes[0]["figures"].get(setting, {}):
+            values = np.asarray([outcome["figures"][setting][method] for outcome in outcomes])
+            rows += [
+                mean_row(own, method, metric, kernel=setting) for metric, own in zip(METRICS, values.T, strict=True)
+            ]
+    return rows
 
 
 def _run(seed: int, n: int, examples: bool, kernels: list[str]) -> Outcome:

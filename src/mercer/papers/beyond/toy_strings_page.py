@@ -26,6 +26,14 @@ PAPER, TRUE = "the paper's", "the paper's, h known"
 Rows = list[dict[str, Any]]
 
 
+def shown_in_summary(row: dict[str, Any]) -> bool:
+    """Whether a figure belongs in the first table, which is to be read at a glance."""
+    if row["method"] in (ANY_LENGTH, SHORTER):
+        return False
+    explained = {PAPER: ("distance to h", "no class writes it", "hybrid", "new"), TRUE: ("hybrid",)}
+    return row["metric"] in ("string loss", "class loss", *explained.get(row["kernel"], ()))
+
+
 def notes(rows: Rows) -> list[str]:
     """Candidates, construction and enumeration, and why enumerating hurts."""
 
