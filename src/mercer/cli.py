@@ -24,6 +24,7 @@ class Benchmark(StrEnum):
     """The benchmarks there are."""
 
     core = "core"
+    objects = "objects"
     operators = "operators"
     strings = "strings"
 

@@ -40,7 +40,7 @@ ALPHAS = (0.1, 0.3)
 POWERS, WEIGHTS = (0.1, 0.25), (None, "idf")
 KINDS = ("morgan", "features", "atom-pairs", "torsions", "paths", "maccs")
 FOLDS, SEED, PPM = 3, 0, 5e-6
-SMALL = (250, 80)
+SMALL = (160, 60)
 
 
 class MassBank(Experiment):
