@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.transduction.classes import alternating_class, classes_through
-from mercer.transduction.context_model import ContextModel, starting_settings
+from mercer.transduction.context_model import ContextModel, _solved, _solved_on, starting_settings
 from mercer.transduction.contexts import AFTER, BEFORE, HISTORY_COLUMNS, INPUT_COLUMNS, history_contexts, input_contexts
-from mercer.transduction.hamming import hamming_kernel, weight_slopes
+from mercer.transduction.hamming import hamming_gram, hamming_kernel, weight_slopes
 from mercer.transduction.inventory import Inventory
 from mercer.transduction.ngrams import END, NgramModel
 from mercer.transduction.reranking import trust_in_scores
@@ -29,6 +29,7 @@ def test_the_kernel_is_the_product_over_columns():
     A, B, w = rng.integers(0, 3, (5, 4)), rng.integers(0, 3, (6, 4)), rng.random(4)
     naive = [[np.prod([np.exp(-w[j]) if a[j] != b[j] else 1.0 for j in range(4)]) for b in B] for a in A]
     assert np.allclose(hamming_kernel(A, B, w), naive)
+    assert np.array_equal(hamming_gram(A, w), hamming_kernel(A, A, w))
 
 
 def test_the_slope_of_the_kernel():
@@ -158,14 +159,18 @@ def test_a_wide_beam_finds_the_best_of_all(backwards):
 
 
 def test_landmarks_that_are_all_contexts_change_nothing():
-    exact, *_ = small_model()
-    system = exact.systems_[0]
-    targets = rng.standard_normal((len(system.contexts), 2))
-    exact.landmarks = len(system.contexts)
-    spanned = exact._solve_on_landmarks(system.settings, system.contexts, targets)
-    gram = hamming_kernel(system.contexts, system.contexts, system.settings.weights) + system.settings.offset
-    ridge = np.linalg.solve(gram + system.settings.ridge * np.eye(len(gram)), targets)
-    assert np.allclose(gram @ spanned.dual, gram @ ridge, atol=1e-5)
+    contexts, targets = rng.integers(0, 3, (30, 4)), rng.standard_normal((30, 2))
+    settings = Settings(np.full(4, 0.5))
+    gram = hamming_kernel(contexts, contexts, settings.weights) + settings.offset
+    exact, spanned = _solved(settings, contexts, targets), _solved_on(contexts, settings, contexts, targets)
+    assert np.allclose(exact, np.linalg.solve(gram + settings.ridge * np.eye(30), targets))
+    assert np.allclose(gram @ spanned, gram @ exact, atol=1e-5)
+
+
+def test_fewer_landmarks_still_read():
+    model, _ = small_model(landmarks=4)
+    assert max(len(system.votes) for system in model.systems_) == 4
+    assert len(model.beam("cace", 5)[0]) == 4
 
 
 @pytest.mark.parametrize(("shared", "ridges"), [(False, 7), (True, 2)])

@@ -93,8 +93,8 @@ class AlignedSequences(BaseEstimator):
         width: int = 10,
         held_out: int = 1000,
         together: int = 20000,
-        sample: int = 900,
-        landmarks: int = 3000,
+        sample: int = 800,
+        landmarks: int = 2500,
         loss: Any = None,
         seed: int = 0,
     ) -> None:
@@ -160,6 +160,17 @@ class AlignedSequences(BaseEstimator):
             best = np.argsort(-totals, kind="stable")[:k]
             ranked.append(Ranked(self._form.outward([sounds[i] for i in best]), totals[best]))
         return ranked
+
+    def candidates(self, X: Any) -> list[Ranked]:
+        """What the beams found for each input, best first, with the score of each by every model (columns as in `trust_`)."""
+        check_is_fitted(self, "trust_")
+        inputs = as_objects(X, "X")
+        found = []
+        for word in SequenceForm.of(inputs, "X").inward(inputs, "X"):
+            sounds, scores = self._constructed(word)
+            order = np.argsort(-(scores @ self.trust_), kind="stable")
+            found.append(Ranked(self._form.outward([sounds[i] for i in order]), scores[order]))
+        return found
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predictions; by default, minus the share that is not exactly right."""

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.linalg import solve
 
 from mercer.transduction.contexts import HISTORY_COLUMNS, INPUT_COLUMNS, history_contexts, input_contexts
-from mercer.transduction.hamming import hamming_kernel
+from mercer.transduction.hamming import hamming_gram, hamming_kernel
 from mercer.transduction.inventory import Inventory
-from mercer.transduction.weights import Examples, Settings, learn_settings, log_softmax, nearness_to_chunks
+from mercer.transduction.weights import Examples, Settings, learn_settings, log_softmax
 
 PARTS = 4
 """Parts into which words are cut to learn settings."""
-COMMON, OWN = 0.1, 1.0
+COMMON, OWN = 0.2, 1.0
 """How near settings stay to where they start: those of a class, and those of one symbol to those of its class."""
 ENOUGH = 40
 """Contexts that a symbol needs for settings of its own."""
@@ -34,11 +34,13 @@ class Reading(NamedTuple):
 
 @dataclass
 class System:
-    """A solved ridge: contexts, what each adds to the features, and the settings it was solved under."""
+    """A solved ridge: the contexts that carry it, and what each adds to ⟨h, ψ_c⟩ for the chunks c it knows."""
 
     settings: Settings
-    contexts: np.ndarray
-    dual: np.ndarray
+    inputs: np.ndarray
+    histories: np.ndarray
+    chunks: np.ndarray
+    votes: np.ndarray
 
 
 @dataclass
@@ -68,8 +70,8 @@ class ContextModel:
 
     backwards: bool = False
     shared: bool = False
-    sample: int = 900
-    landmarks: int = 4000
+    sample: int = 800
+    landmarks: int = 2500
     seed: int = 0
 
     def fit(self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray]) -> ContextModel:
@@ -117,12 +119,11 @@ class ContextModel:
         system = self.systems_[self.group_[reading.codes[i]]]
         known = history_contexts(before, i, self.spelled_, self.inventory_.output_vowels_)
         histories, which = np.unique(known, axis=0, return_inverse=True)
-        split = len(INPUT_COLUMNS)
-        weights, contexts = system.settings.weights, system.contexts
-        near = hamming_kernel(reading.contexts[i : i + 1], contexts[:, :split], weights[:split])
-        near = near * hamming_kernel(histories, contexts[:, split:], weights[split:]) + system.settings.offset
-        features = self.inventory_.features_[options]
-        nearness = nearness_to_chunks(near @ system.dual, features)
+        weights, split = system.settings.weights, len(INPUT_COLUMNS)
+        near = hamming_kernel(reading.contexts[i : i + 1], system.inputs, weights[:split])
+        near = near * hamming_kernel(histories, system.histories, weights[split:]) + system.settings.offset
+        points = near @ system.votes[:, np.searchsorted(system.chunks, options)]
+        nearness = points - 0.5 * np.sum(self.inventory_.features_[options] ** 2, axis=1)
         scores = log_softmax(system.settings.sharpness * nearness, np.ones(nearness.shape, dtype=bool))
         return scores[which.ravel()]
 
@@ -171,7 +172,7 @@ class ContextModel:
         doubtful = {group: found for group, found in examples.items() if np.any(found.options.sum(axis=1) > 1)}
         if not doubtful:
             return
-        common = learn_settings(list(doubtful.values()), starting_settings(), COMMON, rounds=30)
+        common = learn_settings(list(doubtful.values()), starting_settings(), COMMON, rounds=20)
         for group in examples:
             self.settings_[group] = common
         if len(groups) > 1:
@@ -196,30 +197,42 @@ class ContextModel:
         settings = self.settings_[group]
         mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
         contexts, targets = self._contexts_of_all[mine], self.inventory_.features_[self._chunks[mine]]
-        if len(mine) <= self.landmarks:
-            gram = hamming_kernel(contexts, contexts, settings.weights) + settings.offset
-            gram[np.diag_indices(len(gram))] += settings.ridge
-            dual = solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False) if len(mine) else targets
-            return System(settings, contexts, dual)
-        return self._solve_on_landmarks(settings, contexts, targets)
-
-    def _solve_on_landmarks(self, settings: Settings, contexts: np.ndarray, targets: np.ndarray) -> System:
-        """The least-squares fit within the span of some contexts, summed over blocks of the others."""
-        rng = np.random.default_rng(self.seed)
-        marks = contexts[np.sort(rng.choice(len(contexts), self.landmarks, replace=False))]
-        gram = hamming_kernel(marks, marks, settings.weights) + settings.offset
-        system, right = settings.ridge * gram, np.zeros((len(marks), targets.shape[1]))
-        for start in range(0, len(contexts), 4096):
-            block = slice(start, start + 4096)
-            across = hamming_kernel(contexts[block], marks, settings.weights) + settings.offset
-            system += across.T @ across
-            right += across.T @ targets[block]
-        system[np.diag_indices(len(marks))] += 1e-9 * np.trace(system) / len(marks)
-        return System(settings, marks, solve(system, right, assume_a="pos", overwrite_a=True, check_finite=False))
+        known = np.unique(self._chunks[mine])
+        if len(mine) > self.landmarks:
+            rng = np.random.default_rng((self.seed, group))
+            marks = contexts[np.sort(rng.choice(len(mine), self.landmarks, replace=False))]
+            dual = _solved_on(marks, settings, contexts, targets)
+        else:
+            marks, dual = contexts, _solved(settings, contexts, targets)
+        inputs, histories = np.hsplit(marks, [len(INPUT_COLUMNS)])
+        votes = dual @ self.inventory_.features_[known].T
+        return System(settings, np.ascontiguousarray(inputs), np.ascontiguousarray(histories), known, votes)
 
     def __getstate__(self) -> dict[str, Any]:
         # the training words are for learning alone
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+
+def _solved(settings: Settings, contexts: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The coefficients of the ridge, one row for each context."""
+    if not len(contexts):
+        return targets
+    gram = hamming_gram(contexts, settings.weights) + settings.offset
+    gram[np.diag_indices(len(gram))] += settings.ridge
+    return solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False)
+
+
+def _solved_on(marks: np.ndarray, settings: Settings, contexts: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The same within the span of some contexts, `marks`: the normal equations, summed over blocks of all contexts."""
+    system = settings.ridge * (hamming_gram(marks, settings.weights) + settings.offset)
+    right = np.zeros((len(marks), targets.shape[1]))
+    for start in range(0, len(contexts), 4096):
+        block = slice(start, start + 4096)
+        across = hamming_kernel(contexts[block], marks, settings.weights) + settings.offset
+        system += across.T @ across
+        right += across.T @ targets[block]
+    system[np.diag_indices(len(marks))] += 1e-9 * np.trace(system) / len(marks)
+    return solve(system, right, assume_a="pos", overwrite_a=True, check_finite=False)
 
 
 def starting_settings() -> Settings:

@@ -21,6 +21,20 @@ def hamming_kernel(A: np.ndarray, B: np.ndarray, weights: np.ndarray) -> np.ndar
 
 
 @njit(cache=True, nogil=True)
+def hamming_gram(A: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """k(a, a') for all rows of `A`, each pair once."""
+    gram = np.ones((len(A), len(A)))
+    for a in range(len(A)):
+        for b in range(a):
+            cost = 0.0
+            for j in range(len(weights)):
+                if A[a, j] != A[b, j]:
+                    cost += weights[j]
+            gram[a, b] = gram[b, a] = np.exp(-cost)
+    return gram
+
+
+@njit(cache=True, nogil=True)
 def weight_slopes(A: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     r"""The derivative in each weight, where `slopes` holds :math:`k(a, a') \, \partial L / \partial k(a, a')` for rows of `A`."""
     found = np.zeros(A.shape[1])

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 
 def trust_in_scores(
-    scores: Sequence[np.ndarray], correct: Sequence[np.ndarray], prior: np.ndarray, strength: float = 3.0
+    scores: Sequence[np.ndarray], correct: Sequence[np.ndarray], prior: np.ndarray, strength: float = 10.0
 ) -> np.ndarray:
     r"""Weights w that make the correct candidates of each list likely.
 

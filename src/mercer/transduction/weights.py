@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from mercer.transduction.hamming import hamming_kernel, weight_slopes
+from mercer.transduction.hamming import hamming_gram, weight_slopes
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Examples:
     """Which part each example belongs to; those of one word are in one part."""
 
 
-def learn_settings(groups: Sequence[Examples], start: Settings, strength: float = 0.1, rounds: int = 30) -> Settings:
+def learn_settings(groups: Sequence[Examples], start: Settings, strength: float = 0.2, rounds: int = 20) -> Settings:
     r"""The settings with the least loss, :math:`-\log p(c_i)` summed over parts left out in turn.
 
     Each group has its own ridge and all share the settings, which a penalty ½ `strength` ‖θ − θ₀‖² on their logarithms
@@ -72,7 +72,7 @@ def learn_settings(groups: Sequence[Examples], start: Settings, strength: float 
 def held_out_loss(values: np.ndarray, group: Examples) -> tuple[float, np.ndarray]:
     """The loss of one group over its parts, each left out in turn, and its slope in the logarithms of the settings."""
     settings = Settings.from_logarithms(values)
-    kernel = hamming_kernel(group.contexts, group.contexts, settings.weights)
+    kernel = hamming_gram(group.contexts, settings.weights)
     slopes = np.zeros_like(kernel)
     targets = group.features[group.chunks]
     loss = ridge_slope = sharpness_slope = 0.0
