@@ -40,7 +40,8 @@ class LabelRankings(Experiment):
         "scale of the kernel, Gaussian or L1-Laplacian, and how inputs are written (standardised; as ranks among the "
         "training inputs; as square roots). The last method averages the predictions of the five best such choices before "
         "decoding. Rankings are decoded exactly, among all K! orders. Housing is run beside the four: its ranking "
-        "is the order of six attributes that are not among the inputs."
+        "is the order of six attributes that are not among the inputs. Which kernels and forms of the inputs are offered was "
+        "settled beforehand, on other folds of the same sets."
     )
     best = "max"
 
