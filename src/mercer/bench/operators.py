@@ -10,17 +10,20 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from mercer.arrays import NumericalWarning
 from mercer.bench import problems
 from mercer.bench.peaks import held
-from mercer.bench.timing import row
-from mercer.estimators import OperatorValuedRidge
+from mercer.bench.timing import Task, interleaved, row
+from mercer.estimators import EntangledRidge, OperatorValuedRidge
 from mercer.kernels import Gaussian, Laplacian
 from mercer.operators import CurlFree, Entangled, Nystroem, Separable, SumOfSeparable
 from mercer.report import Result, Table, print_table, tracked
@@ -31,7 +34,13 @@ FEATURES, RANK = 100, 200
 SECONDS, GIBIBYTES = 60.0, 2.0
 """What a fit may take, and what its whole process may hold."""
 
-Fit = Callable[[int, int], tuple[OperatorValuedRidge, np.ndarray, np.ndarray]]
+LEARNED = (50, 20, 20)
+"""Features, rank and steps where the entangled kernel is learned."""
+
+SMALL, TIMES, GROWTH = (500, 20), 10, 12.0
+"""n and p, how many times as many of either, and how many times as long learning may then take."""
+
+Fit = Callable[[int, int], tuple[Any, np.ndarray, np.ndarray]]
 
 
 def _data(n: int, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -64,6 +73,12 @@ def _entangled(n: int, p: int, alpha: Any = 0.1) -> tuple[OperatorValuedRidge, n
     return OperatorValuedRidge(Entangled(Nystroem(_input(), rank=m), Q), alpha), X, Y
 
 
+def _learned(n: int, p: int) -> tuple[EntangledRidge, np.ndarray, np.ndarray]:
+    X, Y = problems.vectors(n, p)
+    features = Nystroem(_input(), rank=min(LEARNED[0], n // 2))
+    return EntangledRidge(features=features, rank=LEARNED[1], max_iter=LEARNED[2], random_state=problems.SEED), X, Y
+
+
 def _curl_free(n: int, p: int) -> tuple[OperatorValuedRidge, np.ndarray, np.ndarray]:
     X, Y, _ = _data(n, p)
     X = X[:, :2]
@@ -82,6 +97,7 @@ FITS: dict[str, tuple[Fit, int, int]] = {
     "two terms that do not commute": (lambda n, p: _sum(n, p, False), 2000, 100),
     "entangled": (_entangled, 1000, 50),
     "entangled, leave-one-out": (lambda n, p: _entangled(n, p, "loo"), 1000, 50),
+    "entangled, learned": (_learned, 1000, 50),
     "curl-free": (_curl_free, 2000, 2),
 }
 """How each problem is made, and its n and p."""
@@ -99,7 +115,7 @@ def main(output: Path | None = None, quick: bool = False) -> None:
 def measure_all(quick: bool = False) -> Result:
     """Seconds and memory of every fit; with `quick`, of small ones."""
     begin, rows = time.perf_counter(), []
-    with tracked("bench operators", len(FITS)) as step:
+    with tracked("bench operators", len(FITS) + 1) as step:
         for name, (_, n, p) in FITS.items():
             step(name)
             n, p = (60, min(p, 4)) if quick else (n, p)
@@ -107,8 +123,39 @@ def measure_all(quick: bool = False) -> Result:
             sizes: dict[str, Any] = {"n": n, "p": p, "iterations": int(iterations)}
             rows.append(row(name, "seconds", [seconds], SECONDS, **sizes))
             rows.append(row(name, "peak memory of the process, GiB", [peak / 2**30], GIBIBYTES, **sizes))
-    parameters = {"features": FEATURES, "rank": RANK, "quick": quick, "threads": _cores()}
+        step("growth")
+        rows += growth(quick)
+    parameters = {
+        "features": FEATURES,
+        "rank": RANK,
+        "features, rank, steps where learned": LEARNED,
+        "quick": quick,
+        "threads": _cores(),
+    }
     return Result("bench-operators", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin)
+
+
+def growth(quick: bool = False) -> list[dict[str, Any]]:
+    """How many times as long learning takes with ten times the samples, or ten times the outputs."""
+    n, p = (60, 3) if quick else SMALL
+    sizes = {"small": (n, p), "n": (TIMES * n, p), "p": (n, TIMES * p)}
+    made = {name: _learned(*size) for name, size in sizes.items()}
+    tasks: dict[str, Task] = {name: partial(model.fit, X, Y) for name, (model, X, Y) in made.items()}
+    with threadpool_limits(_cores()), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumericalWarning)  # so few features leave much out
+        seconds = interleaved(tasks, 1 if quick else 5)
+    return [
+        row(
+            "entangled, learned",
+            f"× the time, {TIMES} × {name}",
+            seconds[name] / seconds["small"],
+            GROWTH,
+            n=sizes[name][0],
+            p=sizes[name][1],
+            iterations=1,
+        )
+        for name in ("n", "p")
+    ]
 
 
 def table(result: Result) -> Table:
