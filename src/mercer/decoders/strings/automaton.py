@@ -41,6 +41,8 @@ class Automaton:
     """The state without its last symbol."""
     tail: np.ndarray
     """The state without its first symbol."""
+    lengths: np.ndarray
+    """How many symbols each state is."""
 
     @classmethod
     def of(cls, sequences: Iterable[Sequence[int]], longest: int, symbols: int) -> Automaton:
@@ -65,9 +67,4 @@ class Automaton:
             if stretch:
                 missing = follow[state] == 0
                 follow[state, missing] = follow[tail[state], missing]
-        return cls(stretches, follow, head, tail)
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """How many symbols each state is."""
-        return np.asarray([len(stretch) for stretch in self.stretches])
+        return cls(stretches, follow, head, tail, np.asarray([len(stretch) for stretch in stretches]))

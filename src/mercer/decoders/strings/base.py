@@ -181,13 +181,13 @@ class StringDecoder(Decoder):
         step = max(1, _ENTRIES // max(count(self.embedding_.outputs_), H.shape[1]))
         for start in range(0, len(words), step):
             part = slice(start, start + step)
-            scores[part] = -self.objective_of(H[owner[part]], words[part])
+            scores[part] = -self._objectives(H[owner[part]], words[part])
         scored: list[list[tuple[float, Any]]] = [[] for _ in found]
         for row, score, word in zip(owner, scores, words, strict=True):
             scored[row].append((float(score), word))
         return scored
 
-    def objective_of(self, points: np.ndarray, words: np.ndarray) -> np.ndarray:
+    def _objectives(self, points: np.ndarray, words: np.ndarray) -> np.ndarray:
         """`objective`, for points as `_points` gives them."""
         features, offsets = self._features(self.embedding_.kernel_.check(words))
         return to_numpy(offsets) - np.sum(points * to_numpy(features), axis=1)

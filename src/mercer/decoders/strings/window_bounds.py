@@ -47,9 +47,8 @@ class WindowBounds:
         """The gains of all copies that are worth more than a stretch that never occurs."""
         gains, states, copies, starts = [], [], [], [0]
         own = rise - rise[self.machine.tail]
-        lengths = self.machine.lengths
         for span, cost in zip(self.spans, self.costs, strict=True):
-            state = np.flatnonzero(lengths == span)
+            state = self._best_of(own, int(span), longest)
             found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
             for copy in range(longest + 1):
                 gain = 2.0 * own[state] - cost * (1.0 + 2.0 * copy)
@@ -66,6 +65,11 @@ class WindowBounds:
             copies.append(number[order].astype(np.int64))
             starts.append(starts[-1] + len(order))
         return Shares(np.concatenate(gains), np.concatenate(states), np.concatenate(copies), np.asarray(starts))
+
+    def _best_of(self, own: np.ndarray, span: int, most: int) -> np.ndarray:
+        """The states of one span that bring most: of the others not even the first copy is among the best `most`."""
+        state = np.flatnonzero(self.machine.lengths == span)
+        return state if len(state) <= most else state[np.argpartition(-own[state], most)[:most]]
 
     def root(self, rise: np.ndarray, low: int, high: int, norm: float | None) -> float:
         """The bound on every sequence, from the copies alone."""

@@ -70,7 +70,8 @@ class WindowModel:
         square = _squares(self.spans, self.tables, self.shortest)
         width = min(width, len(states))
         worth = self._worth(targets, states)
-        chosen = np.argsort(-worth, axis=1, kind="stable")[:, :width]
+        every = width == len(states)
+        chosen = np.argsort(-worth, axis=1) if every else np.argpartition(-worth, width, axis=1)[:, :width]
         owner = np.repeat(np.arange(len(targets)), width)
         state = states[chosen.ravel()]
         text = np.zeros((len(owner), longest), dtype=np.int64)
@@ -92,9 +93,10 @@ class WindowModel:
         self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
     ) -> tuple[np.ndarray, np.ndarray]:
         """With the rise and the cost of the best next symbols."""
-        after = self.machine.follow[prefixes.state[0]]
-        rise, cost = (part[prefixes.owner[:, None], after] for part in outlook)
-        return linear + rise, square + cost
+        risen, paid = linear.copy(), square.copy()
+        rise, cost = outlook
+        _add_outlook(prefixes.owner, prefixes.state[0], self.machine.follow, rise, cost, risen, paid)
+        return risen, paid
 
     def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each beginning with each symbol added."""
@@ -209,3 +211,21 @@ def _look_ahead(rise: np.ndarray, follow: np.ndarray, cost: float, steps: int) -
                         risen[i, state] = up
                         paid[i, state] = down
     return risen, paid
+
+
+@njit(cache=True, nogil=True)
+def _add_outlook(
+    owner: np.ndarray,
+    state: np.ndarray,
+    follow: np.ndarray,
+    rise: np.ndarray,
+    cost: np.ndarray,
+    linear: np.ndarray,
+    square: np.ndarray,
+) -> None:
+    """Add what may come after each symbol."""
+    for i in range(len(owner)):
+        for a in range(follow.shape[1]):
+            after = follow[state[i], a]
+            linear[i, a] += rise[owner[i], after]
+            square[i, a] += cost[owner[i], after]
