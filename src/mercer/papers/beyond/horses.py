@@ -83,7 +83,7 @@ class HorseMasks(Experiment):
         at = {row["method"]: row for row in rows}
         best = at[STAGES[2]]
         said = "met" if best["value"] >= BAR else "missed"
-        steps = ", ".join(f"{method} {at[method]['value']:.3f}" for method in METHODS)
+        steps = ", ".join(f"{method} {at[method]['value']:.3f}" for method in METHODS if method in at)
         return [f"IoU {best['value']:.3f} ± {best['error']:.3f}; bar {BAR:.2f} {said}. Step by step: {steps}."]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
