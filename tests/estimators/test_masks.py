@@ -173,6 +173,13 @@ def test_errors_say_what_is_wrong(change, X, y, message):
         clone(MODEL).set_params(**change).fit(X, y)
 
 
+def test_images_that_do_not_fit_in_memory_are_refused_at_once(monkeypatch):
+    monkeypatch.setattr("mercer.memory.available_bytes", lambda: 2**24)
+    large = np.zeros((4, 40, 40))
+    with pytest.raises(MemoryError, match="1600 pixels against each other.*use smaller images"):
+        clone(MODEL).fit(large, large.astype(int))
+
+
 def test_another_size_at_prediction(fitted):
     with pytest.raises(ValueError, match="images of 12 × 10 × 3 numbers; expected 12 × 12 × 3, as in training"):
         fitted.predict(IMAGES[:2, :, :10])

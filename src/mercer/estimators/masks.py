@@ -118,6 +118,8 @@ class ImageToMask(ValueParameters):
             raise ValueError(f"X has {n} images; expected at least folds={self.folds}")
         landmarks = min(int(self.landmarks), n * height * width)
         memory.require(landmarks, landmarks, self.folds + 4, f"{landmarks} landmarks", "use fewer landmarks")
+        pixels = height * width
+        memory.require(pixels, pixels, 4, f"the colours of {pixels} pixels against each other", "use smaller images")
         rng = np.random.default_rng(self.random_state)
         folds = rng.permutation(n) % int(self.folds)
         mean = masks.mean(axis=0)
