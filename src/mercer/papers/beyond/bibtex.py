@@ -27,7 +27,7 @@ PUBLIC, SAME, MATCHED, OURS = (
     "its input kernel, outputs matched to F1",
     "words by share and idf, outputs matched to F1",
 )
-METRIC, SECONDS = "example F1, %", "seconds, in those of the recipe"
+METRIC, SECONDS = "example F1, %", "CPU seconds, in those of the recipe"
 STEPS = ("fitting", "decoding")
 PUBLISHED, BAR = 44.9, 51.0
 LAMBDA = 1e-5
@@ -91,8 +91,9 @@ class Bibtex(Experiment):
             mean, error = figures[method]
             row = {"method": method, "metric": METRIC, "value": 100 * mean, "error": 100 * error}
             rows.append(row | ({"paper": PUBLISHED} if method in (PUBLIC, SAME) else {}))
-        for step in STEPS:
-            public, ours = outcomes[0]["seconds"][step]
+        seconds = outcomes[0]["seconds"]
+        both = [sum(seconds[step][i] for step in STEPS) for i in range(2)]
+        for step, (public, ours) in [*((step, seconds[step]) for step in STEPS), ("both", both)]:
             rows.append({"method": f"{SAME}: {step}", "metric": SECONDS, "value": ours / public, "error": None})
         return rows
 
@@ -105,7 +106,7 @@ class Bibtex(Experiment):
         reached = "reached" if found[OURS] >= BAR else "missed"
         return [
             f"The published recipe gives {found[PUBLIC]:.2f} (published: {PUBLISHED}); DependencyEstimator with the same parts "
-            f"{found[SAME]:.2f}. Its time in the same run, in that of the recipe: {' and '.join(shares)}.",
+            f"{found[SAME]:.2f}. Its CPU time in the same run, in that of the recipe: {', '.join(shares)}.",
             f"Matching the output to the score gains {found[MATCHED] - found[PUBLIC]:.1f} points with the same inputs, other "
             f"input kernels {found[OURS] - found[MATCHED]:.1f} more: {found[OURS]:.2f}. The bar of {BAR:g} is {reached}.",
         ]
@@ -138,19 +139,19 @@ def published(data: MultiLabel) -> Outcome:
     alpha = LAMBDA * len(X)
     sets = Y[distinct(Y)[0]]
 
-    start = time.perf_counter()
+    start = time.process_time()
     inverse = np.linalg.inv(rbf_kernel(X, gamma=0.5e-4) + alpha * np.eye(len(X)))
-    fitted = time.perf_counter()
+    fitted = time.process_time()
     scores = rbf_kernel(X_test, X, gamma=0.5e-4) @ inverse @ rbf_kernel(Y, sets, gamma=0.5)
     plain = sets[scores.argmax(axis=1)]
-    decoded = time.perf_counter()
+    decoded = time.process_time()
 
     model = DependencyEstimator(Gaussian(100.0), GaussianOf(LabelSets(), 1.0), alpha=alpha, decoder=Candidates())
-    begun = time.perf_counter()
+    begun = time.process_time()
     model.fit(X, data.Y_train)
-    own_fitted = time.perf_counter()
+    own_fitted = time.process_time()
     own = model.predict(X_test)
-    own_decoded = time.perf_counter()
+    own_decoded = time.process_time()
 
     return {
         "method": PUBLIC,

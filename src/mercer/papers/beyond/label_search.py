@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.decoders import Candidates, Decoder, ExpectedF1, Standardized
+from mercer.decoders.pool import top
 from mercer.embeddings import Implicit
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import GaussianOf, LabelSets, Overlap, Precomputed
@@ -68,28 +69,38 @@ class LabelSearch:
         self.targets = np.eye(len(first))[group]
         # a set that occurs once is no candidate for its own example
         self.hidden = np.where(np.bincount(group)[group] == 1, group, -1)
-        self.decoders = {way.name: clone(way.decoder).fit(Implicit().fit(way.kernel, self.sets), F1()) for way in ways}
+        self.families: dict[str, list[Way]] = {}
+        for way in ways:
+            self.families.setdefault(repr(way.kernel), []).append(way)
         self.trials: list[Trial] = []
 
     def add(self, recipe: Recipe, gram: np.ndarray) -> None:
         """All trials of one input Gram matrix."""
         ridge = Ridge(Exact().factorize(Precomputed(), gram), self.targets)
         for alpha in self.alphas:
-            weights = ridge.leave_one_out(alpha)
-            for name in self.ways:
-                f1 = 1.0 - float(np.mean(F1().paired(self.Y, self.decode(name, weights))))
+            for name, decoded in self.decode(ridge.leave_one_out(alpha)):
+                f1 = 1.0 - float(np.mean(F1().paired(self.Y, decoded)))
                 self.trials.append(Trial(recipe.name, alpha, name, f1))
 
-    def decode(self, name: str, weights: np.ndarray) -> np.ndarray:
-        """The set of each training example, from weights on the distinct sets that leave it out."""
-        decoder = self.decoders[name]
-        if isinstance(decoder, ExpectedF1):
-            return decoder.decode(weights)
-        if isinstance(decoder, Standardized):
-            decoder.calibrate(weights)
-        pool, _ = decoder._training_pool()
-        index, _ = pool.best(weights, 1, self.hidden)
-        return self.sets[index[:, 0]]
+    def decode(self, weights: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+        """For each way, the sets of the training examples, from weights on the distinct sets that leave each out."""
+        for ways in self.families.values():
+            if isinstance(ways[0].decoder, ExpectedF1):
+                decoder = clone(ways[0].decoder).fit(Implicit().fit(ways[0].kernel, self.sets), F1())
+                yield ways[0].name, decoder.decode(weights)
+                continue
+            # one product of matrices for all strengths, where `Standardized` would need two for each
+            scores = 2.0 * weights @ ways[0].kernel(self.sets) - ways[0].kernel.diag(self.sets)
+            mean, spread = scores.mean(axis=0), scores.std(axis=0)
+            for way in ways:
+                power = way.decoder.strength if isinstance(way.decoder, Standardized) else 0.0
+                yield way.name, self._highest((scores - power * mean) / np.maximum(spread, 1e-300) ** power)
+
+    def _highest(self, scores: np.ndarray) -> np.ndarray:
+        slack = 1e-12 * float(np.abs(scores).max())
+        rows = np.flatnonzero(self.hidden >= 0)
+        scores[rows, self.hidden[rows]] = -np.inf
+        return self.sets[top(scores, 1, slack)[0][:, 0]]
 
     def best(self, recipes: Sequence[str] | None = None, ways: Sequence[str] | None = None) -> Trial:
         """The trial of highest F1, among some recipes and ways; of equals the larger ridge."""

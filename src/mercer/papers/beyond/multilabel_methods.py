@@ -139,7 +139,7 @@ def _neighbours(Y: np.ndarray, gram: np.ndarray) -> dict[int, float]:
         rows = np.repeat(np.arange(len(Y)), k)
         entries = (np.full(len(rows), 1.0 / k), (rows, group[nearest[:, :k]].ravel()))
         weights = sparse.coo_array(entries, shape=(len(Y), len(search.sets))).toarray()
-        found[k] = float(example_f1(Y, search.decode(ALL_SETS.name, weights)).mean())
+        found[k] = float(example_f1(Y, dict(search.decode(weights))[ALL_SETS.name]).mean())
     return found
 
 
