@@ -143,6 +143,14 @@ def test_tokens_are_words(tmp_path, mercer_command):
     assert set(answer.split(" ")) <= {"AA", "BB", "CC", "DD"}
 
 
+def test_classes_are_noticed(tmp_path, mercer_command):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{word}\t{'first' if word[0] in 'ab' else 'second'}\n" for word in WORDS))
+    err = mercer_command("fit", path, "-o", tmp_path / "m", "--alpha", "0.1")[2]
+    assert "only 2 different texts; --preset labels takes them as classes" in err
+    assert "different texts" not in mercer_command("fit", path, "-o", tmp_path / "m", "--preset", "labels")[2]
+
+
 @pytest.mark.parametrize("preset", ["labels", "neighbors"])
 def test_other_presets(tmp_path, preset, mercer_command):
     path = tmp_path / "pairs.tsv"

@@ -26,6 +26,9 @@ CHUNK = 64
 _SHOWN = 5
 """Bad lines that are named one by one."""
 
+_FEW = 20
+"""Pairs for each distinct output from which outputs are taken to be classes."""
+
 Say = Callable[[str], None]
 
 
@@ -57,9 +60,15 @@ def fit(
         _mind_bad(pairs, bad, skip_bad, say)
         if len(lines) < 2:
             raise ValueError(f"{pairs} has {len(lines)} usable lines; expected at least two pairs to learn from")
+        columns = [line.columns[0] for line in lines], [line.columns[1] for line in lines]
+        if preset == "strings" and len(set(columns[1])) * _FEW <= len(lines):
+            say(
+                f"note: the second column has only {len(set(columns[1]))} different texts; --preset labels takes them as classes, "
+                "and answers with nothing else"
+            )
         begin("learning")
         try:
-            model.fit([line.columns[0] for line in lines], [line.columns[1] for line in lines])
+            model.fit(*columns)
         except KeyboardInterrupt:
             raise Stopped("stopped while learning; no model was written") from None
         begin("saving")
