@@ -63,7 +63,7 @@ def fit(
         columns = [line.columns[0] for line in lines], [line.columns[1] for line in lines]
         if preset == "strings" and len(set(columns[1])) * _FEW <= len(lines):
             say(
-                f"note: the second column has only {len(set(columns[1]))} different texts; --preset labels takes them as classes, "
+                f"note: the second column has only {len(set(columns[1]))} different texts; --preset labels takes them as classes "
                 "and answers with nothing else"
             )
         begin("learning")
