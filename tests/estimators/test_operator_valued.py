@@ -368,3 +368,17 @@ def test_a_matrix_that_is_no_gram_matrix_is_refused():
     _, Y, _ = problem()
     with pytest.raises(ValueError, match="not positive semi-definite: its smallest eigenvalue is -1"):
         OperatorValuedRidge(Separable(Precomputed())).fit(-np.eye(N), Y)
+
+
+def test_a_separable_kernel_with_few_features_costs_no_n_by_n_and_gives_the_same():
+    rng = np.random.default_rng(5)
+    X, Y = rng.standard_normal((30, 4)), rng.standard_normal((30, 3))
+    T = psd(rng)
+    few = OperatorValuedRidge(Separable(Linear(), T), alpha="loo").fit(X, Y)
+    assert "few features" in few.reasons_["solver"]
+    # the same kernel as a Gram matrix has no features
+    gram = OperatorValuedRidge(Separable(Precomputed(), T), alpha="loo").fit(X @ X.T, Y)
+    np.testing.assert_allclose(few.loo_path_, gram.loo_path_, rtol=1e-6)
+    new = rng.standard_normal((5, 4))
+    np.testing.assert_allclose(few.predict(new), gram.predict(new @ X.T), atol=1e-8)
+    np.testing.assert_allclose(few.dual_coef_ * few.alpha_, gram.dual_coef_ * gram.alpha_, atol=1e-8)

@@ -13,9 +13,10 @@ from mercer.arrays import Array, like, namespace, to_numpy
 from mercer.kernels.features import FeatureMap
 from mercer.objects import Objects, count, take
 from mercer.operators.blocks import BlockOperator, KroneckerSum
+from mercer.operators.separable import Separable
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.selection.ridge import LeaveOneOut
-from mercer.solvers.block_auto import block_system, factored_system
+from mercer.solvers.block_auto import block_system, factored_system, one_term_features
 from mercer.solvers.block_systems import BlockSystem
 from mercer.solvers.gram import check_finite, check_positive, check_symmetric
 
@@ -25,7 +26,7 @@ _NUMBERS = 2**24
 
 @dataclass
 class BlockMap:
-    """h(x) = Σⱼ K(x, xⱼ) cⱼ, or F(x) w where the kernel has finite features."""
+    """h(x) = Σⱼ K(x, xⱼ) cⱼ, or the features of x times weights where there are finitely many."""
 
     kernel: OperatorValuedKernel
     inputs: Objects
@@ -78,8 +79,13 @@ class BlockRidge:
     ) -> None:
         self.kernel, self.inputs, self.targets = kernel, inputs, targets
         self.features = kernel.feature_map(inputs) if solver != "cg" else None
+        few = _few_features(kernel, inputs) if solver != "cg" and observed is None else None
         if self.features is not None:
             self.system = factored_system(self.features(inputs), targets, observed)
+        elif few is not None:
+            assert isinstance(kernel, Separable)
+            self.features = few
+            self.system = one_term_features(few(inputs), kernel.matrix(), targets)
         else:
             self.system = block_system(_blocks(kernel, inputs), targets, observed, solver, tol, max_iter)
 
@@ -114,6 +120,14 @@ class BlockRidge:
         for alpha in alphas:
             left = self.system.leave_one_out(float(alpha))
             yield namespace(left).sum(left * left, axis=1)
+
+
+def _few_features(kernel: OperatorValuedKernel, inputs: Objects) -> FeatureMap | None:
+    """The finite map of a separable kernel's k, where it has fewer features than there are inputs."""
+    if not isinstance(kernel, Separable):
+        return None
+    found = kernel.kernel.feature_map(inputs)
+    return found if found is not None and found.dimension < count(inputs) else None
 
 
 def _blocks(kernel: OperatorValuedKernel, inputs: Objects) -> BlockOperator:

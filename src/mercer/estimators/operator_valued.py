@@ -31,6 +31,7 @@ class OperatorValuedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     kernel                                                      solved by
     ==========================================================  =================================================
     one separable term                                          eigenvectors of k and of T, exact, leave-one-out
+    the same, fewer features than samples                       m×m in place of n×n, exact, leave-one-out
     two terms, :math:`T_2 = \mu I + \nu T_1` (or exchanged)     one matrix pencil, exact, leave-one-out
     terms whose T commute                                       a Cholesky factor per direction, exact, leave-one-out
     terms whose Gram matrices commute                           a p×p system per eigenvector, exact, leave-one-out

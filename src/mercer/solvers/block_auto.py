@@ -9,7 +9,7 @@ from mercer.operators.blocks import BlockOperator, KroneckerSum
 from mercer.solvers.base import Solver
 from mercer.solvers.block_factored import Factored
 from mercer.solvers.block_iterative import Iterative
-from mercer.solvers.block_systems import BlockSystem, OneTerm, PerDirection, PerEigenvector, TwoTerms
+from mercer.solvers.block_systems import BlockSystem, OneTerm, OneTermFeatures, PerDirection, PerEigenvector, TwoTerms
 from mercer.solvers.kronecker import common_basis, pencil
 
 
@@ -38,6 +38,11 @@ def factored_system(features: Array, Y: Array, observed: Any = None) -> Factored
     """The system of a kernel with finite features."""
     mask = None if observed is None else like(observed.astype(float), features)
     return Factored(features, like(Y, features), mask)
+
+
+def one_term_features(features: Array, T: Array, Y: Array) -> OneTermFeatures:
+    """The system of a separable kernel whose scalar kernel has few features."""
+    return OneTermFeatures(features, like(T, features), like(Y, features))
 
 
 def block_system(
