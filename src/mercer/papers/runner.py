@@ -112,7 +112,7 @@ def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Itera
 def _limit_threads(threads: int) -> None:
     import numba
 
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
     threadpool_limits(threads)
 
 
