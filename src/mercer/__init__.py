@@ -3,6 +3,7 @@
 from mercer._version import __version__
 from mercer.arrays import NumericalWarning
 from mercer.estimators import (
+    CurveRidge,
     DependencyEstimator,
     EntangledRidge,
     ImageToMask,
@@ -15,6 +16,7 @@ from mercer.transduction import AlignedSequences, Inflection
 
 __all__ = [
     "AlignedSequences",
+    "CurveRidge",
     "DependencyEstimator",
     "EntangledRidge",
     "ImageToMask",
