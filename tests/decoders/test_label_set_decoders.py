@@ -135,8 +135,8 @@ def test_scores_standardised_by_halves(problem):
     model = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Standardized(strength=0.4)).fit(X, Y)
     plain = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Candidates()).fit(X, Y)
     inverse = np.linalg.inv(Gaussian(2.0)(X) + 0.3 * np.eye(60))
-    usual = (np.eye(60) - inverse / np.diag(inverse)[:, None]) @ kernel(Y) * 2.0 - 1.0
-    scores = plain.decision_weights(X[:5]) @ kernel(Y) * 2.0 - 1.0
+    usual = (np.eye(60) - inverse / np.diag(inverse)[:, None]) @ kernel(Y) * 2.0
+    scores = plain.decision_weights(X[:5]) @ kernel(Y) * 2.0
     wanted = (scores - 0.4 * usual.mean(axis=0)) / usual.std(axis=0) ** 0.4
     for ranked, row in zip(model.rank(X[:5], 2, candidates=Y), wanted, strict=True):
         np.testing.assert_allclose(ranked.scores[0], row.max())

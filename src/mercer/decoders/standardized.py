@@ -33,7 +33,8 @@ class Standardized(Decoder):
     batch_size : int, optional
         Points scored in one matrix product; by default as many as keep the scores under 128 MiB.
     strength : float, default=1.0
-        How far to go from the plain score, 0, to the standardised one, 1: :math:`(s_y - p\,\mu_y) / \sigma_y^p`.
+        p, how far to go from the plain inner product, 0, to the standardised one, 1:
+        :math:`(\langle h, \psi(y)\rangle - p\,\mu_y) / \sigma_y^p`.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class Standardized(Decoder):
         return self._standardized(*super()._features(objects))
 
     def _standardized(self, features: Array, offsets: Array) -> tuple[Array, Array]:
-        if self.calibration_ is None or self.strength == 0:
+        if self.calibration_ is None:
             return features, offsets
         xp = namespace(features)
         usual = like(self.calibration_, features) @ features.T
@@ -84,5 +85,4 @@ class Standardized(Decoder):
         varies = spread > _ROUNDING * xp.abs(mean)
         power = float(self.strength)
         scale = xp.where(varies, xp.where(varies, spread, xp.ones_like(spread)) ** -power, xp.zeros_like(spread))
-        # the mean score is mean - offsets
-        return features * scale[:, None], (offsets + power * (mean - offsets)) * scale
+        return features * scale[:, None], power * mean * scale

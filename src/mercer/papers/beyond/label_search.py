@@ -89,8 +89,8 @@ class LabelSearch:
                 decoder = clone(ways[0].decoder).fit(Implicit().fit(ways[0].kernel, self.sets), F1())
                 yield ways[0].name, decoder.decode(weights)
                 continue
-            # one product of matrices for all strengths, where `Standardized` would need two for each
-            scores = 2.0 * weights @ ways[0].kernel(self.sets) - ways[0].kernel.diag(self.sets)
+            # one product of matrices for all strengths, where `Standardized` would need two for each; all sets have norm 1
+            scores = weights @ ways[0].kernel(self.sets)
             mean, spread = scores.mean(axis=0), scores.std(axis=0)
             for way in ways:
                 power = way.decoder.strength if isinstance(way.decoder, Standardized) else 0.0
