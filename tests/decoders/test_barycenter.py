@@ -114,6 +114,12 @@ def test_edits_are_all_single_changes():
     assert sum(g.number_of_edges() == 3 for g in made) == 2  # the triangle, closed by either kind
 
 
+def test_without_parts_edits_start_from_the_best_training_output():
+    H = np.random.default_rng(3).random((2, 5))
+    none = fitted(parts=0)
+    assert [id(g) for g in none.decode(H)] == [id(g) for g in Candidates().fit(none.embedding_).decode(H)]
+
+
 def test_without_positive_weights_the_best_candidate_is_returned():
     decoder = fitted(compare=False)
     H = -np.eye(5)[:2]
@@ -138,7 +144,7 @@ def test_in_an_estimator_with_leave_one_out_and_saved(tmp_path):
 @pytest.mark.parametrize(
     ("decoder", "outputs", "error", "message"),
     [
-        (Barycenter(parts=0), graphs(), ValueError, "parts=0"),
+        (Barycenter(parts=-1), graphs(), ValueError, "parts=-1"),
         (Barycenter(structure=1.0), graphs(), ValueError, "structure=1.0"),
         (Barycenter(size=0), graphs(), ValueError, "size=0"),
         (Barycenter(edits=-1), graphs(), ValueError, "edits=-1"),

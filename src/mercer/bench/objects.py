@@ -41,7 +41,8 @@ BITS, SET, NEAREST = 2048, 48, 20
 GIBIBYTES = 2.0
 """What the process of the search may hold."""
 
-DECAY = 0.02
+DECAY, PEAKS = 0.02, 60
+"""Of the walks, and in a spectrum."""
 
 
 def main(output: Path | None = None, quick: bool = False) -> None:
@@ -72,7 +73,7 @@ def measure_all(quick: bool = False) -> Result:
     return Result("bench-objects", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin)
 
 
-SIZES = {"sets": 2000, "graphs": 300, "walks": 60, "molecules": 2000, "spectra": 1000}
+SIZES = {"sets": 4000, "graphs": 300, "walks": 60, "molecules": 2000, "spectra": 2000}
 """How many objects of each kind."""
 
 
@@ -123,20 +124,22 @@ def _label_sets(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
 
 def _spectra(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
     from scipy import sparse
-    from sklearn.metrics.pairwise import cosine_similarity
+    from sklearn.metrics.pairwise import linear_kernel
 
     n, random = sizes["spectra"], np.random.default_rng(problems.SEED)
-    spectra = [MassSpectrum(np.round(random.uniform(50, 500, 50), 2), random.random(50)) for _ in range(n)]
+    # fragments that many molecules have in common, and others that few have
+    fragments, common = np.round(random.uniform(50, 500, 3000), 2), 1.0 / (20.0 + np.arange(3000))
+    common /= common.sum()
+    spectra = [MassSpectrum(random.choice(fragments, PEAKS, p=common), random.random(PEAKS)) for _ in range(n)]
 
     def theirs() -> np.ndarray:
         # the same bins: every m/z is in the middle of one
         place = np.rint(np.concatenate([each.mz for each in spectra]) / 0.01).astype(int)
         values = np.concatenate([each.intensity for each in spectra]) ** 0.25
-        rows = sparse.coo_array((values, (np.repeat(np.arange(n), 50), place)), shape=(n, place.max() + 1))
-        return cosine_similarity(rows.tocsr(), dense_output=True)
+        rows = sparse.coo_array((values, (np.repeat(np.arange(n), PEAKS), place)), shape=(n, place.max() + 1))
+        return linear_kernel(rows.tocsr(), dense_output=True)
 
-    kernel = Peaks().normalized()
-    return _compared("Peaks Gram", "scikit-learn's cosine_similarity", lambda: kernel(spectra), theirs, n, repeats)
+    return _compared("Peaks Gram", "scikit-learn's linear_kernel", lambda: Peaks()(spectra), theirs, n, repeats)
 
 
 def _graphs(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:

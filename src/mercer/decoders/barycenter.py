@@ -37,7 +37,8 @@ class Barycenter(Decoder):
     Parameters
     ----------
     parts : int
-        How many training graphs, those of the largest weights, the barycentre is taken of.
+        How many training graphs, those of the largest weights, the barycentre is taken of. With 0 nothing is built, and
+        edits start from the best training output.
     structure : float
         a in (0, 1), how much edges count beside labels.
     size : int, optional
@@ -182,7 +183,7 @@ class Barycenter(Decoder):
         return graph
 
     def _check_parameters(self) -> None:
-        for name, least in (("parts", 1), ("edits", 0), ("size", 1)):
+        for name, least in (("parts", 0), ("edits", 0), ("size", 1)):
             value = getattr(self, name)
             if name == "size" and value is None:
                 continue

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-_ROWS = 512
-"""Rows of the answer worked on at once, so that its sparse form stays small."""
+from mercer.kernels._products import products
 
 
 def incidence(items: np.ndarray, counts: np.ndarray, width: int) -> sparse.csr_array:
@@ -17,8 +16,4 @@ def incidence(items: np.ndarray, counts: np.ndarray, width: int) -> sparse.csr_a
 
 def shared(left: sparse.csr_array, right: sparse.csr_array) -> np.ndarray:
     """The number of items that each row of `left` shares with each row of `right`."""
-    columns = right.T.tocsr()
-    counts = np.empty((left.shape[0], right.shape[0]))
-    for start in range(0, left.shape[0], _ROWS):
-        counts[start : start + _ROWS] = (left[start : start + _ROWS] @ columns).toarray()
-    return counts
+    return products(left, None if right is left else right)

@@ -35,15 +35,19 @@ def products(left: sparse.csr_array, right: sparse.csr_array | None = None) -> n
         return dense @ (dense if symmetric else other.toarray()).T
     columns = other.tocsc()
     columns.sort_indices()
+    # in order, so that both halves of a symmetric matrix add up the same terms in the same order
+    left = left.sorted_indices()
+    # where there is less to multiply than to write, copying one half from the other is the longer way
+    mirrored = symmetric and work > n * m
     gram = np.zeros((n, m))
 
     def fill(rows: np.ndarray) -> None:
         _add_up(
-            left.indptr, left.indices, left.data, columns.indptr, columns.indices, columns.data, rows, symmetric, gram
+            left.indptr, left.indices, left.data, columns.indptr, columns.indices, columns.data, rows, mirrored, gram
         )
 
     in_threads(fill, n, work > _SMALL)
-    if symmetric:
+    if mirrored:
         _mirror(gram)
     return gram
 

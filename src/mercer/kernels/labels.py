@@ -138,17 +138,14 @@ def _ordered(labels: Any) -> Any:
 
 def _indicators(X: Objects, columns: dict[Hashable, int], grow: bool) -> sparse.csr_array:
     """Sets as a 0/1 matrix; labels without a column get a new one (`grow`) or are left out."""
-    items: list[int] = []
-    counts = np.empty(len(X), dtype=np.intp)
-    for i, labels in enumerate(X):
-        before = len(items)
-        for label in set(labels):
-            if grow:
-                items.append(columns.setdefault(label, len(columns)))
-            elif label in columns:
-                items.append(columns[label])
-        counts[i] = len(items) - before
-    return incidence(np.asarray(items, dtype=np.intp), counts, len(columns))
+    sets = [labels if isinstance(labels, set | frozenset) else set(labels) for labels in X]
+    if grow:
+        items = [columns.setdefault(label, len(columns)) for labels in sets for label in labels]
+        counts = [len(labels) for labels in sets]
+    else:
+        known = [[columns[label] for label in labels if label in columns] for labels in sets]
+        items, counts = [item for row in known for item in row], [len(row) for row in known]
+    return incidence(np.asarray(items, dtype=np.intp), np.asarray(counts, dtype=np.intp), len(columns))
 
 
 def _is_matrix(X: Objects) -> bool:
@@ -221,6 +218,8 @@ def _require_set(labels: Any, name: str) -> None:
     wanted = "expected a set (or list, or tuple) of labels"
     if not isinstance(labels, set | frozenset | list | tuple):
         raise TypeError(f"{name} is {labels!r:.60}, a {type(labels).__name__}; {wanted}")
+    if isinstance(labels, set | frozenset):
+        return
     try:
         set(labels)
     except TypeError as error:

@@ -89,24 +89,22 @@ class _Binned(Kernel):
 
     def _rows(self, X: Objects, weighted: bool = True) -> sparse.csr_array:
         """One row of bins for each spectrum: a peak between the middles of two is shared out between them."""
-        counts = [len(spectrum) for spectrum in X]
-        row = np.repeat(np.arange(len(X)), counts)
-        place = np.concatenate([self.positions(spectrum) for spectrum in X]) / float(self.width)
+        row = np.repeat(np.arange(len(X)), [len(spectrum) for spectrum in X])
+        place = np.round(np.concatenate([self.positions(spectrum) for spectrum in X]) / float(self.width), _PLACES)
         height = np.concatenate([spectrum.intensity for spectrum in X]) ** float(self.power)
         kept = (place >= 0) & (height > 0)
         row, place, height = row[kept], place[kept], height[kept]
-        place = np.round(place, _PLACES)
-        lower = np.floor(place)
+        lower = place.astype(np.int64)
         share = place - lower
-        values = np.concatenate([height * (1.0 - share), height * share])
-        columns = np.concatenate([lower, lower + 1.0]).astype(np.int64)
+        between = share > 0
+        rows, columns = np.concatenate([row, row[between]]), np.concatenate([lower, lower[between] + 1])
+        values = np.concatenate([height * (1.0 - share), height[between] * share[between]])
         if weighted and self.weights is not None:
             weights = to_numpy(self.weights).astype(float)
             values = values * weights[np.minimum(columns, len(weights) - 1)]
         width = int(columns.max(initial=0)) + 1
-        both = np.concatenate([row, row])
-        used = values > 0
-        return _summed(values[used], both[used], columns[used], (len(X), width))
+        # several peaks in one bin add up
+        return sparse.coo_array((values, (rows, columns)), shape=(len(X), width)).tocsr()
 
 
 @dataclass(eq=False, repr=False)
@@ -182,10 +180,3 @@ class NeutralLosses(_Binned):
     def positions(self, spectrum: MassSpectrum) -> np.ndarray:
         """What each fragment lost."""
         return spectrum.losses
-
-
-def _summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """Several peaks in one bin add up."""
-    found = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
-    found.sum_duplicates()
-    return found
