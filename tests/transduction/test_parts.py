@@ -141,7 +141,7 @@ def small_model(**arguments):
     cuts = [[tuple(chunk) for chunk in cut] for cut in cuts]
     inventory = Inventory().fit(words, cuts)
     codes = [inventory.inputs_.codes(word) for word in words], [inventory.chunks_.codes(cut) for cut in cuts]
-    return ContextModel(**arguments).fit(inventory, *codes), words
+    return ContextModel(**arguments).fit(inventory, *codes, np.ones(len(words), dtype=bool)), words
 
 
 @pytest.mark.parametrize("backwards", [False, True])

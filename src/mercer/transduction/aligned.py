@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -47,8 +47,8 @@ class AlignedSequences(BaseEstimator):
     width : int, default=10
         How many candidates the beam keeps.
     held_out : int, default=1000
-        Training words, at most, that the weights of the scores are learned from. They are predicted by models of the other words,
-        in five parts or more.
+        Training words, at most, that the weights of the scores are learned from; never more than a quarter. Settings and ridges
+        are first learned from the other words; then the ridges are solved again on all.
     together : int, default=20000
         With more input symbols in all training words than this, no ridges are shared: each symbol is seen often enough.
     sample, landmarks : int
@@ -120,18 +120,20 @@ class AlignedSequences(BaseEstimator):
         aligner.fit(words, sounds)
         cuts = [aligner.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
         inventory = Inventory().fit(words, cuts)
+        held_out = self._held_out(len(words))
         word_codes = [inventory.inputs_.codes(word) for word in words]
         cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
         models = [
             ContextModel(backwards, shared, self.sample, self.landmarks, self.seed).fit(
-                inventory, word_codes, cut_codes
+                inventory, word_codes, cut_codes, ~held_out
             )
             for shared in ((False, True) if sum(map(len, words)) <= self.together else (False,))
             for backwards in (False, True)
         ]
         self.aligner_, self.inventory_, self.models_, self._form = aligner, inventory, models, form
         runs = [_runs(word, cut) for word, cut in zip(word_codes, cut_codes, strict=True)]
-        self.trust_ = self._learn_trust(words, sounds, runs)
+        self.runs_ = NgramModel().fit([run for run, out in zip(runs, held_out, strict=True) if not out])
+        self.trust_ = self._learn_trust(words, sounds, held_out)
         for model in models:
             model.solve(np.ones(len(words), dtype=bool))
         self.runs_ = NgramModel().fit(runs)
@@ -156,7 +158,9 @@ class AlignedSequences(BaseEstimator):
         ranked = []
         for word in words:
             sounds, scores = self._constructed(word) if given is None else self._given(word, given)
-            totals = scores @ self.trust_
+            possible = np.isfinite(scores).all(axis=1)
+            totals = np.full(len(scores), -np.inf)
+            totals[possible] = scores[possible] @ self.trust_
             best = np.argsort(-totals, kind="stable")[:k]
             ranked.append(Ranked(self._form.outward([sounds[i] for i in best]), totals[best]))
         return ranked
@@ -219,28 +223,19 @@ class AlignedSequences(BaseEstimator):
 
     # -- fitting --------------------------------------------------------------------------------------
 
-    def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], runs: Sequence[Any]) -> np.ndarray:
+    def _held_out(self, n: int) -> np.ndarray:
+        """Which training words are kept from the models until they have shown how far to trust them: a quarter, at most."""
+        order = np.random.default_rng(self.seed).permutation(n)
+        return np.isin(np.arange(n), order[: min(self.held_out, n // 4)])
+
+    def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray) -> np.ndarray:
         scores, correct = [], []
-        for out in self._parts(len(words)):
-            chosen = np.ones(len(words), dtype=bool)
-            chosen[out] = False
-            for model in self.models_:
-                model.solve(chosen)
-            self.runs_ = NgramModel().fit([run for run, kept in zip(runs, chosen, strict=True) if kept])
-            for i in out:
-                found, values = self._constructed(words[i])
-                scores.append(values)
-                correct.append(np.asarray([sound == sounds[i] for sound in found]))
+        for i in np.flatnonzero(held_out).tolist():
+            found, values = self._constructed(words[i])
+            scores.append(values)
+            correct.append(np.asarray([sound == sounds[i] for sound in found]))
         each = (1.0 - _TRUST_IN_RUNS) / len(self.models_)
         return trust_in_scores(scores, correct, np.asarray([each] * len(self.models_) + [_TRUST_IN_RUNS]))
-
-    def _parts(self, n: int) -> Iterator[np.ndarray]:
-        """Parts of the training words to leave out in turn, until enough words were."""
-        order = np.random.default_rng(self.seed).permutation(n)
-        parts = max(5, -(-n // max(1, self.held_out)))
-        for part in range(parts):
-            if 0 < len(order[part::parts]) < n and part * (n / parts) < self.held_out:
-                yield order[part::parts]
 
     def _alignable(self, aligner: Aligner, words: list[Any], sounds: list[Any]) -> tuple[list[Any], list[Any]]:
         short = [i for i, (x, y) in enumerate(zip(words, sounds, strict=True)) if not aligner.can_align(x, y)]

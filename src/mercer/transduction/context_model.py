@@ -74,8 +74,10 @@ class ContextModel:
     landmarks: int = 2500
     seed: int = 0
 
-    def fit(self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray]) -> ContextModel:
-        """Learn the settings from words and their chunks, as numbers, and solve."""
+    def fit(
+        self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
+    ) -> ContextModel:
+        """Take in words and their chunks, as numbers; learn the settings from the chosen ones (a boolean for each), and solve."""
         self.inventory_ = inventory
         order = -1 if self.backwards else 1
         self.spelled_ = inventory.spelled_[:, ::order]
@@ -83,17 +85,16 @@ class ContextModel:
         rows = [self._contexts(word, cut) for word, cut in zip(self._words, self._cuts, strict=True)]
         self._contexts_of_all, self._chunks = np.concatenate(rows), np.concatenate(self._cuts)
         self._owner = np.repeat(np.arange(len(words)), [len(word) for word in words])
-        everything = np.ones(len(words), dtype=bool)
-        self.options_ = self._options(everything)
+        self.options_ = self._options(chosen)
         vowels = inventory.input_vowels_
         self.group_ = vowels.astype(np.int64) if self.shared else np.arange(len(vowels))
         self.settings_ = [starting_settings()] * (2 if self.shared else len(vowels))
         for kind in (False, True):
-            self._learn(np.unique(self.group_[vowels == kind]))
-        return self.solve(everything)
+            self._learn(np.unique(self.group_[vowels == kind]), chosen)
+        return self.solve(chosen)
 
     def solve(self, chosen: np.ndarray) -> ContextModel:
-        """Solve on the chosen words alone (a boolean for each), under the settings learned from all."""
+        """Solve on the chosen words, under the settings learned already."""
         self.options_ = self._options(chosen)
         self.systems_ = [self._solve(group, chosen) for group in range(len(self.settings_))]
         return self
@@ -164,11 +165,11 @@ class ContextModel:
         options[self._contexts_of_all[mine, 0], self._chunks[mine]] = True
         return options
 
-    def _learn(self, groups: np.ndarray) -> None:
+    def _learn(self, groups: np.ndarray, chosen: np.ndarray) -> None:
         """The settings of some ridges: first in common, then, where there are several, one by one."""
         # the work grows with the cube of the sample: this keeps it the same however many ridges there are
         sample = self.sample / max(1, len(groups)) ** (1 / 3)
-        examples = {int(group): self._examples(int(group), sample) for group in groups}
+        examples = {int(group): self._examples(int(group), sample, chosen) for group in groups}
         doubtful = {group: found for group, found in examples.items() if np.any(found.options.sum(axis=1) > 1)}
         if not doubtful:
             return
@@ -180,12 +181,12 @@ class ContextModel:
                 if len(found.chunks) >= ENOUGH:
                     self.settings_[group] = learn_settings([found], common, OWN, rounds=10)
 
-    def _examples(self, group: int, sample: float) -> Examples:
-        """Contexts of one ridge from some words, in parts."""
+    def _examples(self, group: int, sample: float, chosen: np.ndarray) -> Examples:
+        """Contexts of one ridge from some of the chosen words, in parts."""
         rng = np.random.default_rng((self.seed, group))
-        mine = np.flatnonzero(self.group_[self._contexts_of_all[:, 0]] == group)
+        mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
         words = rng.permutation(np.unique(self._owner[mine]))
-        words = words[: max(PARTS, round(len(words) * sample / len(mine)))]
+        words = words[: max(PARTS, round(len(words) * sample / max(1, len(mine))))]
         part = np.full(len(self._words), -1)
         part[words] = np.arange(len(words)) % PARTS
         mine = mine[part[self._owner[mine]] >= 0]
@@ -198,7 +199,10 @@ class ContextModel:
         mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
         contexts, targets = self._contexts_of_all[mine], self.inventory_.features_[self._chunks[mine]]
         known = np.unique(self._chunks[mine])
-        if len(mine) > self.landmarks:
+        if len(known) < 2:
+            # nothing to choose between: never asked
+            contexts, targets = contexts[:0], targets[:0]
+        if len(contexts) > self.landmarks:
             rng = np.random.default_rng((self.seed, group))
             marks = contexts[np.sort(rng.choice(len(mine), self.landmarks, replace=False))]
             dual = _solved_on(marks, settings, contexts, targets)
@@ -216,7 +220,7 @@ class ContextModel:
 def _solved(settings: Settings, contexts: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """The coefficients of the ridge, one row for each context."""
     if not len(contexts):
-        return targets
+        return np.zeros(targets.shape)
     gram = hamming_gram(contexts, settings.weights) + settings.offset
     gram[np.diag_indices(len(gram))] += settings.ridge
     return solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain, islice
 from math import log
 from typing import Any
+
+import numpy as np
+
+from mercer.transduction.symbols import Alphabet
 
 START, END = "<start>", "<end>"
 Gram = tuple[Hashable, ...]
@@ -83,15 +88,22 @@ class NgramModel:
             self._known[gram] = found
         return found
 
-    # a saved model holds the sequences, and counts them again
+    # a saved model holds the sequences, as numbers, and counts them again
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        if not hasattr(self, "sequences_"):
+            return {"order": self.order}
+        symbols = Alphabet(chain.from_iterable(self.sequences_))
+        codes = symbols.codes(chain.from_iterable(self.sequences_))
+        sizes = np.asarray([len(sequence) for sequence in self.sequences_], dtype=np.int64)
+        return {"order": self.order, "symbols": symbols, "codes": codes, "sizes": sizes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        if hasattr(self, "sequences_"):
-            self._count()
+        self.order = state["order"]
+        if "codes" in state:
+            known = state["symbols"].symbols
+            symbols = iter([known[code] for code in state["codes"]])
+            self.fit([list(islice(symbols, size)) for size in state["sizes"]])
 
 
 def _discount(grams: Counter[Gram]) -> float:

@@ -44,9 +44,11 @@ class Pronunciation(Experiment):
     )
     protocol = (
         "AlignedSequences with its default settings, which were chosen by five-fold cross-validation on training and "
-        "development words of the five small languages. It is fitted to the training words alone. "
-        "A word is wrong unless every phone is right. The test words are predicted "
-        "once; the rows of single models rank the same candidates by one score alone."
+        "development words of the five small languages, and by development words for Dutch. It is fitted to the training words "
+        "alone. A word is wrong unless every phone is right. The rows of single models rank the same candidates by one score "
+        "alone. The test words were predicted twice: a first version learned its trust from words that the settings of its "
+        "kernels had seen, which favours the models with the most settings (17.2 % for the mean of five, 15.9 % for Dutch); "
+        "nothing else was changed after that."
     )
     digits = 1
 
