@@ -93,7 +93,8 @@ class _Binned(Kernel):
         place = np.round(np.concatenate([self.positions(spectrum) for spectrum in X]) / float(self.width), _PLACES)
         height = np.concatenate([spectrum.intensity for spectrum in X]) ** float(self.power)
         kept = (place >= 0) & (height > 0)
-        row, place, height = row[kept], place[kept], height[kept]
+        if not kept.all():
+            row, place, height = row[kept], place[kept], height[kept]
         lower = place.astype(np.int64)
         share = place - lower
         between = share > 0
