@@ -41,13 +41,17 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
         items = list(items)
     if len(items) == 0:
         raise ValueError(f"{name} is empty; expected at least one object")
-    objects = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        objects[i] = item
-    for i, item in enumerate(objects):
-        if _missing(item):
-            raise ValueError(f"{name}[{i}] is {item!r}; expected an object. Drop or fill missing entries first")
+    objects = np.fromiter(items, dtype=object, count=len(items))
+    if any(map(_may_be_missing, set(map(type, items)))):
+        for i, item in enumerate(objects):
+            if _missing(item):
+                raise ValueError(f"{name}[{i}] is {item!r}; expected an object. Drop or fill missing entries first")
     return objects
+
+
+def _may_be_missing(kind: type) -> bool:
+    """Whether an object of this type can be what `_missing` looks for."""
+    return kind.__name__ in ("NoneType", "NAType", "NaTType") or issubclass(kind, float | np.floating)
 
 
 def _missing(item: Any) -> bool:

@@ -74,7 +74,8 @@ class LabelSets(Kernel):
             return matrix
         sets = as_objects(X, name)
         for i, labels in enumerate(sets):
-            _require_set(labels, f"{name}[{i}]")
+            if not isinstance(labels, set | frozenset):
+                _require_set(labels, f"{name}[{i}]")
             if known is not None:
                 _require_known(labels, known, f"{name}[{i}]")
         _reject_indicator_lists(sets, name)
@@ -218,8 +219,6 @@ def _require_set(labels: Any, name: str) -> None:
     wanted = "expected a set (or list, or tuple) of labels"
     if not isinstance(labels, set | frozenset | list | tuple):
         raise TypeError(f"{name} is {labels!r:.60}, a {type(labels).__name__}; {wanted}")
-    if isinstance(labels, set | frozenset):
-        return
     try:
         set(labels)
     except TypeError as error:
