@@ -32,7 +32,7 @@ STEPS = ("fitting", "decoding")
 PUBLISHED, BAR = 44.9, 51.0
 LAMBDA = 1e-5
 PENALTIES, STRENGTHS = (0.5, 0.65, 0.8, 1.0), (0.0, 0.25, 0.5)
-ALPHAS = {MATCHED: (0.02, 0.05, 0.12, 0.3), OURS: (0.06, 0.15, 0.3, 0.6)}
+ALPHAS = {MATCHED: (0.05, 0.15, 0.4, 1.0), OURS: (0.06, 0.15, 0.3, 0.6)}
 RECIPES = {
     MATCHED: [Recipe("Gaussian, scale 100, standardised", ((STANDARD, Gaussian(100.0)),))],
     OURS: [gaussian_of_words(1.0), mean_of("mean of Jaccard and Gaussian, γ = 1", JACCARD, gaussian_of_words(1.0))],
