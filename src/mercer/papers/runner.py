@@ -53,21 +53,18 @@ def reproduce(
     pieces = experiment.pieces(small)
     kept = folder / ".pieces" / (f"{experiment.name}-small" if small else experiment.name)
     paths = [kept / f"{piece.key}.json" for piece in pieces]
+    fingerprints = [_fingerprint(experiment, piece) for piece in pieces]
     records = [
-        None if fresh else _read(path, _fingerprint(experiment, piece), say)
-        for piece, path in zip(pieces, paths, strict=True)
+        None if fresh else _read(path, fingerprint, say) for path, fingerprint in zip(paths, fingerprints, strict=True)
     ]
     left = [number for number, record in enumerate(records) if record is None]
-    work = [(experiment, pieces[number], paths[number]) for number in left]
+    work = [(experiment, pieces[number], paths[number], fingerprints[number]) for number in left]
     try:
         with tracked(experiment.name, len(left)) as step:
             for number, record in zip(left, _in_order(work, jobs, step), strict=True):
                 records[number] = record
     except KeyboardInterrupt:
-        kept_now = (
-            _read(path, _fingerprint(experiment, piece), lambda _: None)
-            for piece, path in zip(pieces, paths, strict=True)
-        )
+        kept_now = (_read(path, own, lambda _: None) for path, own in zip(paths, fingerprints, strict=True))
         done = sum(record is not None for record in kept_now)
         raise Stopped(
             f"stopped; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command goes on"
@@ -84,15 +81,15 @@ def reproduce(
     return result
 
 
-Work = tuple[Experiment, Piece, Path]
+Work = tuple[Experiment, Piece, Path, str]
 
 
 def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """The records of the pieces, run one by one or several at a time."""
     if jobs == 1 or len(work) < 2:
-        for experiment, piece, path in work:
-            step(piece.key)
-            yield _run(experiment, piece, path)
+        for each in work:
+            step(each[1].key)
+            yield _run(*each)
         return
     threads = max(1, (os.cpu_count() or 1) // jobs)
     # processes started afresh: one that is forked inherits the threads of BLAS and Numba in an unknown state
@@ -101,7 +98,7 @@ def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Itera
     ) as pool:
         futures = [pool.submit(_run, *each) for each in work]
         try:
-            for (_, piece, _), future in zip(work, futures, strict=True):
+            for (_, piece, _, _), future in zip(work, futures, strict=True):
                 step(piece.key)
                 yield future.result()
         except BaseException:
@@ -116,13 +113,13 @@ def _limit_threads(threads: int) -> None:
     threadpool_limits(threads)
 
 
-def _run(experiment: Experiment, piece: Piece, path: Path) -> dict[str, Any]:
+def _run(experiment: Experiment, piece: Piece, path: Path, fingerprint: str) -> dict[str, Any]:
     start = time.perf_counter()
     outcome = experiment.run(piece)
     # the round trip makes an outcome read back the same as one just computed
     record = {"seconds": time.perf_counter() - start, "outcome": json.loads(_text(outcome))}
     body = _text(record)
-    envelope = {"fingerprint": _fingerprint(experiment, piece), "sha256": _sha256(body), "record": record}
+    envelope = {"fingerprint": fingerprint, "sha256": _sha256(body), "record": record}
     with written_atomically(path) as temporary:
         temporary.write_text(_text(envelope), encoding="utf-8")
     return record
