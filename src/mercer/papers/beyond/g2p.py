@@ -60,7 +60,8 @@ class Pronunciation(Experiment):
         "learned its trust from words that the settings of its kernels had seen, which favours the models with the most "
         "settings; its test figures (17.2 % for the mean of five, 15.9 % for Dutch) led to finding this, and it was mended by "
         "keeping a quarter of the training words from the settings. Nothing else was changed. Nothing is chosen on the "
-        "development words of a language, so one more row learns from them as well, as a user would; it was added after the second look."
+        "development words of a language, so one more row learns from them as well, as a user would; it was added after the "
+        "second look."
     )
     digits = 1
 
