@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
@@ -254,3 +255,10 @@ def test_other_bad_arguments():
     with pytest.raises(ValueError, match=r"call calibrate\(X, y\)"):
         machine.predict_set(X)
     assert len(machine.calibrate(X, y).predict_set(X, 0.8)) == 20
+
+
+@pytest.mark.parametrize("model", [DependencyEstimator(), NeighborsEstimator()], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("method", ["explain", "predict_set", "abstention_score", "decision_weights"])
+def test_nothing_is_answered_before_fit(model, method):
+    with pytest.raises(NotFittedError):
+        getattr(model, method)(np.zeros((1, 2)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import mercer
 from mercer.estimators import ImageToMask
@@ -185,3 +186,10 @@ def test_another_size_at_prediction(fitted):
         fitted.predict(IMAGES[:2, :, :10])
     with pytest.raises(TypeError, match="expected a loss of masks"):
         clone(MODEL).set_params(loss="iou").fit(IMAGES, MASKS)
+
+
+@pytest.mark.parametrize("method", ["predict", "soft_masks", "score"])
+def test_before_fit(method):
+    images = np.zeros((2, 4, 4))
+    with pytest.raises(NotFittedError):
+        getattr(ImageToMask(), method)(*([images, images] if method == "score" else [images]))

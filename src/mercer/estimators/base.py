@@ -80,7 +80,8 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
 
     def decision_weights(self, X: Any) -> Array:
         """h(x) as weights on the training outputs (then on the extra outputs), one row per input."""
-        return self.embedding_.weights(self._points_of(X))
+        points = self._points_of(X)
+        return self.embedding_.weights(points)
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
@@ -61,6 +61,8 @@ class OutputForm:
     """Shape of one vector output as the user passed it; None for objects that are no vectors."""
     sparse: str | None = None
     """The kind of sparse matrix, such as "csr_array"; None for anything dense."""
+    labels: str | None = None
+    """How label sets are written where they are no sets: "list" or "tuple"."""
 
     @classmethod
     def of(cls, Y: Any, kernel: Kernel) -> OutputForm:
@@ -68,7 +70,7 @@ class OutputForm:
         if sparse.issparse(Y):
             return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
         if not kernel.takes_vectors:
-            return cls(None)
+            return cls(None, labels=_written_labels(Y, kernel))
         if is_array(Y) and Y.dtype != object:
             return cls(tuple(Y.shape[1:]))
         if getattr(Y, "ndim", 1) > 1:  # a table: its rows are the outputs
@@ -84,7 +86,8 @@ class OutputForm:
             column = Y if is_array(Y) and Y.dtype != object else _column(Y, name)
             if column.ndim == 1:
                 Y = namespace(column).reshape(column, (-1, 1))
-        return kernel.check(Y, name)
+        checked = kernel.check(Y, name)
+        return checked if self.labels is None or is_numeric(checked) else _each(frozenset, checked)
 
     def dense(self, Y: Any, name: str) -> Any:
         """`Y`, written out where outputs are rows of a sparse matrix."""
@@ -96,10 +99,51 @@ class OutputForm:
     def outward(self, outputs: Objects) -> Objects:
         """Decoded outputs as the user wrote them."""
         if self.sparse is not None:
-            return getattr(sparse, self.sparse)(outputs)
+            return _SPARSE[self.sparse](outputs)
+        if self.labels is not None and not is_numeric(outputs):
+            kind = _LABELS[self.labels]
+            return _each(lambda labels: kind(_in_order(labels)), outputs)
         if self.row_shape is None or len(self.row_shape) == 1:
             return outputs
         return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))
+
+
+_SPARSE = {
+    f"{kind}_{form}": getattr(sparse, f"{kind}_{form}")
+    for kind in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+    for form in ("array", "matrix")
+}
+_LABELS: dict[str, type] = {"list": list, "tuple": tuple}
+
+
+def _written_labels(Y: Any, kernel: Kernel) -> str | None:
+    """How outputs are written that the kernel reads as sets ("list", "tuple"): losses have to read them so too."""
+    first = next(iter(Y), None) if isinstance(Y, Iterable) else None
+    if type(first) not in _LABELS.values():
+        return None
+    try:
+        return type(first).__name__ if _of_sets(kernel.key(first)) else None
+    except TypeError:  # labels that have no hash; the kernel's check names them
+        return None
+
+
+def _of_sets(key: Any) -> bool:
+    return isinstance(key, frozenset) or (isinstance(key, tuple) and len(key) > 0 and all(map(_of_sets, key)))
+
+
+def _in_order(labels: Any) -> list[Any]:
+    """The labels in an order that does not change from run to run."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
+
+
+def _each(function: Callable[[Any], Any], objects: Objects) -> np.ndarray:
+    made = np.empty(len(objects), dtype=object)
+    for i, item in enumerate(objects):
+        made[i] = function(item)
+    return made
 
 
 def _column(Y: Any, name: str) -> np.ndarray:

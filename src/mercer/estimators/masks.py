@@ -148,6 +148,7 @@ class ImageToMask(ValueParameters):
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The masks after each stage; the last are those of `predict`."""
+        check_is_fitted(self, "thresholds_")
         for guess, threshold in zip(self._staged(X), self.thresholds_, strict=True):
             yield (guess > threshold).astype(np.dtype(self._kind))
 
