@@ -174,3 +174,16 @@ def test_top_k_of_class_numbers():
     scores = np.array([[0.1, 0.5, 0.4], [0.3, 0.3, 0.4]])
     assert TopK(1).paired(np.array([1, 0]), scores).tolist() == [0.0, 1.0]
     assert TopK(2).paired(np.array([2, 0]), scores).tolist() == [0.0, 1.0]  # the tie counts against us
+
+
+@pytest.mark.parametrize("ties", ["a", "b"])
+def test_one_item_leaves_nothing_to_disagree_on(ties):
+    assert Kendall(ties)([0], [0]) == 0.0
+    assert Kendall(ties).matrix([[0], [0]], [[0]]).tolist() == [[0.0], [0.0]]
+
+
+def test_masks_of_as_many_pixels_in_other_rows_are_refused():
+    with pytest.raises(
+        ValueError, match=r"Y_true have shape \(2, 3\) and those of Y_pred \(3, 2\); expected one shape"
+    ):
+        IoU()(np.ones((2, 3)), np.ones((3, 2)))

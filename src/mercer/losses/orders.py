@@ -64,7 +64,8 @@ class Kendall(Loss):
 
     def _loss(self, A: Array, B: Array, product: Callable[[Array, Array], Array]) -> Array:
         xp = namespace(A)
-        agreement = pairs = strict = other_strict = xp.asarray(0.0, dtype=xp.float64)
+        # nothing so far, and all there is for a single item
+        agreement = pairs = strict = other_strict = product(xp.zeros_like(A[:, :1]), xp.zeros_like(B[:, :1]))
         for item in range(A.shape[1] - 1):
             a, known_a = _compared(A, item)
             b, known_b = _compared(B, item)

@@ -131,11 +131,15 @@ class IoU(Loss):
         return _of_union(A @ B.T, xp.sum(A, axis=1)[:, None], xp.sum(B, axis=1)[None, :])
 
     def _masks(self, A: Objects, B: Objects, paired: bool) -> tuple[Array, Array]:
+        shapes = {tuple(part.shape[1:]): None for part in (A, B) if is_numeric(part) and part.ndim > 2}
         A, B = as_vectors(A, "Y_true"), as_vectors(B, "Y_pred")
         if A.shape[1] != B.shape[1]:
             raise ValueError(
                 f"the masks of Y_true have {A.shape[1]} pixels and those of Y_pred {B.shape[1]}; expected as many"
             )
+        if len(shapes) > 1:
+            own, other = shapes
+            raise ValueError(f"the masks of Y_true have shape {own} and those of Y_pred {other}; expected one shape")
         A, B = side_by_side(A, B, paired=paired)
         return self._inside(A), self._inside(B)
 
