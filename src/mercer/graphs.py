@@ -37,6 +37,8 @@ def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
             raise TypeError(f"{name}[{i}] is {kind}; expected an undirected networkx.Graph. Use networkx.Graph(graph)")
         if len(graph) == 0:
             raise ValueError(f"{name}[{i}] is a graph without nodes; expected at least one node. Drop empty graphs")
+        if hasattr(graph, "_graph") or nx.is_frozen(graph):
+            graphs[i] = nx.Graph(graph)  # a view or a frozen graph holds functions, which cannot be saved
     return graphs
 
 
@@ -159,9 +161,20 @@ def _code(label: Hashable) -> int:
 @lru_cache(maxsize=2**16)
 def _hashed(kind: type, label: Hashable) -> int:
     """A number for a label, the same in every run; two labels share one with probability 2⁻⁶⁴."""
-    # 1, 1.0 and True are equal, and so are their numbers
-    text = repr(float(label)) if isinstance(label, int | float | np.number) else f"{kind.__name__} {label!r}"
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(_text(label).encode(), digest_size=8).digest(), "little")
+
+
+def _text(label: Any) -> str:
+    """The same text for equal labels: 1, 1.0 and True, and the texts and numbers of NumPy."""
+    if isinstance(label, str):
+        return f"str {str(label)!r}"
+    if isinstance(label, tuple):
+        return f"({','.join(map(_text, label))})"
+    if isinstance(label, int | np.integer | np.bool_) or (isinstance(label, float | np.floating) and label % 1 == 0):
+        return str(int(label))
+    if isinstance(label, float | np.floating):
+        return repr(float(label))
+    return f"{type(label).__name__} {label!r}"
 
 
 def _unlabelled(what: str, graph: str, attribute: str, parameter: str) -> str:

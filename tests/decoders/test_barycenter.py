@@ -160,3 +160,11 @@ def test_what_is_refused(decoder, outputs, error, message):
 def test_outputs_that_are_no_graphs():
     with pytest.raises(TypeError, match=r"y\[0\] is .*expected a networkx.Graph"):
         Barycenter().fit(Implicit().fit(Linear(), np.eye(3)))
+
+
+@pytest.mark.parametrize("labels", [{"edge_label": None}, {"node_label": None, "edge_label": "label"}])
+def test_labels_the_kernel_needs_and_built_graphs_would_not_have(labels):
+    with pytest.raises(
+        ValueError, match=r"(?s)Barycenter builds graphs with .*; expected the labels of the kernel in both"
+    ):
+        Barycenter(**labels).fit(Implicit().fit(KERNEL, graphs()))

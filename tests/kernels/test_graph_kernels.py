@@ -192,3 +192,34 @@ def test_a_model_of_graphs_is_saved_whole(tmp_path):
         assert dict(a.nodes(data=True)) == dict(b.nodes(data=True))
         assert dict(a.edges) == dict(b.edges)
     np.testing.assert_array_equal(model.decision_weights(Y), loaded.decision_weights(Y))
+
+
+def atom(label):
+    graph = nx.Graph()
+    graph.add_node(0, label=label)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("label", "same"),
+    [("C", np.str_("C")), (1, np.bool_(True)), (1, 1.0), ((1, "a"), (np.int8(1), np.str_("a"))), (10**400, 10**400)],
+)
+def test_equal_labels_are_one_label(label, same):
+    assert WeisfeilerLehman(0)([atom(label), atom(same)])[0, 1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("label", "other"), [(2**53, 2**53 + 1), ("1", 1), ((1, 2), "(1, 2)"), (0.5, 0), (None, "None")]
+)
+def test_labels_that_differ_are_two(label, other):
+    assert WeisfeilerLehman(0)([atom(label), atom(other)])[0, 1] == 0.0
+
+
+def test_views_and_frozen_graphs_are_saved_as_graphs(tmp_path):
+    pytest.importorskip("skops", reason="skops is not installed")
+    graphs = [nx.path_graph(6).subgraph(range(n)) for n in range(1, 5)] + [nx.freeze(nx.path_graph(6))]
+    kernel = WeisfeilerLehman(2, node_label=None)
+    model = DependencyEstimator(kernel, kernel, alpha=0.1).fit(graphs, graphs)
+    again = mercer.load(mercer.save(model, tmp_path / "graphs.skops"))
+    assert [len(g) for g in again.predict(graphs)] == [len(g) for g in model.predict(graphs)]
+    assert nx.is_frozen(graphs[-1])

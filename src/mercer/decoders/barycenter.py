@@ -87,6 +87,7 @@ class Barycenter(Decoder):
         super().fit(embedding, loss)
         self.labels_ = _seen(graphs, self.node_label, nodes=True)
         self.edge_labels_ = _seen(graphs, self.edge_label, nodes=False)
+        self._require_readable(graphs)
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
@@ -109,6 +110,20 @@ class Barycenter(Decoder):
             for i in np.flatnonzero(improved):
                 best[i], objective[i] = found[i], nearer[i]
         return best
+
+    def _require_readable(self, graphs: np.ndarray) -> None:
+        """Raise where built graphs, which have no labels but those named here, would be none to the output kernel."""
+        graph = max(graphs, key=lambda own: own.number_of_edges())
+        built = networkx().Graph()
+        built.add_nodes_from((node, _kept(data, self.node_label)) for node, data in graph.nodes(data=True))
+        built.add_edges_from((u, v, _kept(data, self.edge_label)) for u, v, data in graph.edges(data=True))
+        try:
+            self.embedding_.kernel_.diag([built])
+        except ValueError as error:
+            raise ValueError(
+                f"Barycenter builds graphs with node_label={self.node_label!r} and edge_label={self.edge_label!r}, which "
+                f"output_kernel={self.embedding_.kernel_!r} cannot compare; expected the labels of the kernel in both"
+            ) from error
 
     def _nearest(self, H: Array, built: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
         """Of the graphs of each point the one nearest to it, and its objective; the first of equals."""
@@ -195,6 +210,10 @@ class Barycenter(Decoder):
             import ot  # noqa: F401
         except ImportError as error:
             raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
+
+
+def _kept(data: dict[str, Any], attribute: str | None) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name == attribute}
 
 
 _ROUNDS = 10

@@ -81,7 +81,10 @@ class FromGraKeL(GraphKernel):
 
     def _converted(self, X: Objects, name: str) -> list[Any]:
         """Graphs of GraKeL: edges in both directions, labels as numbers."""
-        from grakel import Graph
+        try:
+            from grakel import Graph
+        except ImportError as error:
+            raise ImportError("FromGraKeL needs GraKeL; run 'pip install mercer[graphs]'") from error
 
         flat = flatten(X, self.node_label, self.edge_label, name)
         owner = flat.graph_of
