@@ -131,3 +131,20 @@ def test_a_model_from_spectra_to_molecules_is_saved_whole(tmp_path, outputs):
     assert before.dtype == after.dtype
     np.testing.assert_array_equal(before, after)
     np.testing.assert_array_equal(model.decision_weights(SPECTRA), loaded.decision_weights(SPECTRA))
+
+
+def test_more_bins_than_can_be_told_apart():
+    with pytest.raises(ValueError, match="width=1e-09 in Peaks puts the peak furthest out into bin 1e.12"):
+        Peaks(width=1e-9)([[(1e3, 1.0)]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("ab", "c"), TypeError, "MassSpectrum has mz 'ab' and intensity 'c'; expected a number of each per peak"),
+        (([1.0], [1.0], "x"), ValueError, "precursor 'x'; expected its m/z, a number above zero"),
+    ],
+)
+def test_what_is_no_spectrum(arguments, error, message):
+    with pytest.raises(error, match=message):
+        MassSpectrum(*arguments)

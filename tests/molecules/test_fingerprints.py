@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mercer import DependencyEstimator
+from mercer.kernels import Tanimoto
 from mercer.molecules import canonical, fingerprints, top_k_tanimoto
 from mercer.molecules import search as search_module
 from mercer.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
@@ -171,3 +173,17 @@ def test_a_search_that_makes_no_sense(arguments, message):
 def test_an_unpacked_matrix_is_refused():
     with pytest.raises(TypeError, match="numpy.packbits"):
         top_k_tanimoto(np.zeros((1, 8)), np.zeros((1, 8)))
+
+
+def test_one_text_is_no_collection():
+    with pytest.raises(TypeError, match="smiles is a single str, 'CCO'"):
+        fingerprints("CCO")
+
+
+def test_a_smiles_that_cannot_be_read_is_named_by_the_argument_it_came_in():
+    bad = [*SMILES[:3], "C(("]
+    with pytest.raises(ValueError, match=r"y\[3\] is 'C\(\(', which rdkit cannot read"):
+        DependencyEstimator(Tanimoto(), Tanimoto()).fit(SMILES[:4], bad)
+    model = DependencyEstimator(Tanimoto(), Tanimoto()).fit(SMILES[:4], SMILES[:4])
+    with pytest.raises(ValueError, match=r"candidates\[3\] is 'C\(\(', which rdkit cannot read"):
+        model.predict(SMILES[:1], candidates=bad)

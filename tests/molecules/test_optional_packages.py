@@ -8,7 +8,7 @@ import pytest
 
 from mercer.decoders import Barycenter
 from mercer.embeddings import Implicit
-from mercer.kernels import Linear, Tanimoto, WeisfeilerLehman
+from mercer.kernels import FromGraKeL, Linear, Tanimoto, WeisfeilerLehman
 from mercer.molecules import graph_smiles, molecular_graph
 
 
@@ -56,3 +56,17 @@ def test_what_is_no_molecule():
     graph.edges[0, 1]["label"] = 9
     with pytest.raises(ValueError, match=r"edge \(0, 1\) of graph has label 9"):
         graph_smiles(graph)
+
+
+def test_an_atom_without_element_is_named():
+    nx = pytest.importorskip("networkx")
+    with pytest.raises(ValueError, match="node 0 of graph has no attribute 'label'; expected its element"):
+        graph_smiles(nx.path_graph(2))
+
+
+def test_grakel_is_asked_for_by_name(monkeypatch):
+    nx, kernels = pytest.importorskip("networkx"), pytest.importorskip("grakel.kernels")
+    kernel = FromGraKeL(kernels.VertexHistogram(), node_label=None)
+    monkeypatch.setitem(sys.modules, "grakel", None)
+    with pytest.raises(ImportError, match=r"FromGraKeL needs GraKeL; run 'pip install mercer\[graphs\]'"):
+        kernel([nx.path_graph(2)])

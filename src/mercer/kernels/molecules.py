@@ -11,7 +11,7 @@ import numpy as np
 from mercer.arrays import Array, is_array, to_numpy
 from mercer.kernels.base import Kernel
 from mercer.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
-from mercer.molecules.fingerprints import as_molecules, as_packed, check_fingerprint
+from mercer.molecules.fingerprints import KEPT, as_molecules, as_packed, check_fingerprint, fingerprints
 from mercer.objects import Objects, hash_key
 
 
@@ -71,7 +71,11 @@ class Tanimoto(Kernel):
 
     def check(self, X: Objects, name: str = "X") -> np.ndarray:
         """`X` as SMILES, or as packed rows."""
-        return as_molecules(X, name)
+        molecules = as_molecules(X, name)
+        if molecules.dtype == object and len(molecules) <= KEPT:
+            # read now, while it is known what they are called; they are kept for later
+            fingerprints(molecules, self.fingerprint, self.radius, self.bits, name)
+        return molecules
 
     def key(self, x: Any) -> Hashable:
         """SMILES are told apart as text, fingerprints by their bits."""

@@ -18,6 +18,9 @@ from mercer.objects import Objects
 _PLACES = 6
 """Decimals to which the place of a peak in its bin is kept: m/z that are multiples of the width fill one bin."""
 
+_BINS = 2.0**31
+"""Bins that can be told apart."""
+
 
 class _Binned(Kernel):
     """Spectra as rows of soft bins."""
@@ -95,6 +98,11 @@ class _Binned(Kernel):
         kept = (place >= 0) & (height > 0)
         if not kept.all():
             row, place, height = row[kept], place[kept], height[kept]
+        if place.max(initial=0.0) >= _BINS:
+            raise ValueError(
+                f"width={self.width!r} in {type(self).__name__} puts the peak furthest out into bin {place.max():.3g}; expected "
+                f"fewer than {_BINS:.3g} bins. Raise width"
+            )
         lower = place.astype(np.int64)
         share = place - lower
         between = share > 0

@@ -13,6 +13,9 @@ from mercer.objects import as_objects, reject_non_collection
 KINDS = ("morgan", "features", "atom-pairs", "torsions", "paths", "maccs")
 """What a bit of a fingerprint may stand for."""
 
+KEPT = 2**16
+"""How many fingerprints, those asked for last, are kept."""
+
 
 def fingerprints(
     smiles: Any, kind: str = "morgan", radius: int = 2, bits: int = 2048, name: str = "smiles"
@@ -34,6 +37,7 @@ def fingerprints(
     ValueError: smiles[1] is 'C1CC', which rdkit cannot read; expected the SMILES of a molecule. Drop or mend it
     """
     check_fingerprint(kind, radius, bits)
+    reject_non_collection(smiles, name)
     rows = np.empty((len(smiles), _MACCS // 8 if kind == "maccs" else bits // 8), dtype=np.uint8)
     for i, text in enumerate(smiles):
         found = _packed(text, kind, int(radius), int(bits)) if isinstance(text, str) else None
@@ -128,7 +132,7 @@ def rdkit() -> Any:
     return rdkit
 
 
-@lru_cache(maxsize=2**16)
+@lru_cache(maxsize=KEPT)
 def _packed(smiles: str, kind: str, radius: int, bits: int) -> bytes | None:
     """The packed bits, kept for the molecules seen last; None where the SMILES cannot be read."""
     found = parsed(smiles)

@@ -52,6 +52,8 @@ def graph_smiles(graph: Any) -> str:
     made = chemistry.Chem.RWMol()
     number = {}
     for node, data in graph.nodes(data=True):
+        if "label" not in data:
+            raise ValueError(f"node {node!r} of graph has no attribute 'label'; expected its element, such as 'C'")
         atom = chemistry.Chem.Atom(data["label"])
         atom.SetFormalCharge(data.get("charge", 0))
         number[node] = made.AddAtom(atom)

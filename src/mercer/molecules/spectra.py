@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,12 @@ class MassSpectrum:
     precursor: float | None = None
 
     def __post_init__(self) -> None:
-        mz, intensity = np.asarray(self.mz, dtype=float), np.asarray(self.intensity, dtype=float)
+        try:
+            mz, intensity = np.asarray(self.mz, dtype=float), np.asarray(self.intensity, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"MassSpectrum has mz {self.mz!r:.40} and intensity {self.intensity!r:.40}; expected a number of each per peak"
+            ) from error
         _require_peaks(mz, intensity, self.precursor, "MassSpectrum")
         object.__setattr__(self, "mz", mz)
         object.__setattr__(self, "intensity", intensity)
@@ -93,5 +99,5 @@ def _require_peaks(mz: np.ndarray, intensity: np.ndarray, precursor: float | Non
             peak = int(np.argmax(wrong))
             at = "" if what == "m/z" else f" (m/z {mz[peak]:g})"
             raise ValueError(f"{name} has {what} {values[peak]} at peak {peak}{at}; expected {wanted}")
-    if precursor is not None and not (np.isfinite(precursor) and precursor > 0):
+    if precursor is not None and not (isinstance(precursor, Real) and 0 < precursor < np.inf):
         raise ValueError(f"{name} has precursor {precursor!r}; expected its m/z, a number above zero, or None")
