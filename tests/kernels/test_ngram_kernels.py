@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import mercer
 from mercer.decoders import Candidates
-from mercer.kernels import Gaussian, Mismatch, Spectrum, SubsetTree, Subtree, WeightedDegree
+from mercer.kernels import Gaussian, Mismatch, Spectrum, Subsequence, SubsetTree, Subtree, WeightedDegree
 from mercer.kernels._products import products
 from mercer.kernels.ngrams import ngrams
 
@@ -122,6 +122,28 @@ def test_outputs_collapse_to_coordinates():
 def test_lengths_that_make_no_sense(length):
     with pytest.raises(ValueError, match=r"length=.* in Spectrum; expected a whole number, 1 or more, or \(shortest"):
         Spectrum(length)(["abc"])
+
+
+@pytest.mark.parametrize(
+    ("huge", "same"),
+    [
+        (Spectrum(10**12), Spectrum(50)),
+        (Spectrum((1, 10**12)), Spectrum((1, 6))),
+        (Subsequence(10**12, 1.0), Subsequence(50, 1.0)),
+        (Subsequence((1, 10**12), 1.0), Subsequence((1, 6), 1.0)),
+        (WeightedDegree(3, shift=10**12), WeightedDegree(3, shift=6)),
+    ],
+    ids=repr,
+)
+def test_sizes_beyond_every_sequence_cost_nothing(huge, same):
+    X, Z = ["abcab", "", "ba"], ["cabcab", "b", "abc"]
+    for left, right in ((X, Z), (Z, X)):
+        np.testing.assert_allclose(huge(left, right), same(left, right))
+        np.testing.assert_allclose(huge(left), same(left))
+        np.testing.assert_allclose(huge.diag(left), same.diag(left))
+        if not isinstance(huge, Subsequence):
+            rows = huge.feature_map(left).sparse_rows(left).toarray()
+            np.testing.assert_allclose(rows @ rows.T, huge(left), atol=1e-12)
 
 
 def test_strings_and_token_lists_do_not_mix():

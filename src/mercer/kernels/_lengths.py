@@ -34,3 +34,14 @@ def length_range(length: Length) -> range:
     """
     shortest, longest = length if isinstance(length, tuple | list) else (length, length)
     return range(int(shortest), int(longest) + 1)
+
+
+def occurring(lengths: range, longest: int) -> range:
+    """Those of the lengths that fit in the longest sequence; the first where none does.
+
+    Examples
+    --------
+    >>> occurring(range(1, 10**9), 4), occurring(range(7, 10**9), 4)
+    (range(1, 5), range(7, 8))
+    """
+    return range(lengths.start, min(lengths.stop, max(lengths.start, longest) + 1))

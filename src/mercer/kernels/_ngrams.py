@@ -25,6 +25,8 @@ def occurrences(codes: list[Codes], length: int) -> tuple[list[Occurrences], int
     """The n-grams of one length in several collections, equal numbers for equal ones, and how many numbers there are."""
     symbols, count = renumbered([part.symbols for part in codes])
     numbers, size = symbols, count
+    if not any((part.lengths >= length).any() for part in codes):  # no need to build up to any length there is
+        numbers, size, length = [part[:0] for part in symbols], 0, 1
     for j in range(1, length):
         if size >= _LARGEST // max(count, 1):
             numbers, size = renumbered(numbers)

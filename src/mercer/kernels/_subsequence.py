@@ -8,6 +8,7 @@ import numba
 import numpy as np
 
 from mercer.kernels._lanes import END_LEFT, END_RIGHT, LANES, longest_first, packed, used
+from mercer.kernels._lengths import occurring
 from mercer.kernels._threads import in_threads
 from mercer.sequences import Codes
 
@@ -44,8 +45,12 @@ def subsequence_gram(X: Codes, Z: Codes | None, lengths: range, decay: float) ->
     row_order, column_order = longest_first(X), longest_first(columns)
     blocks = packed(columns, column_order, END_RIGHT)
     symbols = X.symbols.astype(np.int32)  # one type for all, so that the loop is compiled once
-    longest, shares = int(X.lengths.max()), _shares(lengths, decay)
     gram = np.zeros((len(row_order), len(column_order)))
+    longest = int(X.lengths.max())
+    lengths = occurring(lengths, min(longest, int(columns.lengths.max())))
+    if lengths[0] > longest:
+        return gram
+    shares = _shares(lengths, decay)
 
     def fill(rows: np.ndarray) -> None:
         space = Workspace.sized(lengths[-1], longest, blocks.shape[1])
@@ -61,6 +66,9 @@ def subsequence_diagonal(X: Codes, lengths: range, decay: float) -> np.ndarray:
     """The kernel of each string with itself."""
     order = longest_first(X)
     left, right = packed(X, order, END_LEFT), packed(X, order, END_RIGHT)
+    lengths = occurring(lengths, int(X.lengths.max()))
+    if lengths[0] > X.lengths.max():
+        return np.zeros(len(order))
     totals = np.empty((len(left), LANES))
     space = Workspace.sized(lengths[-1], 0, right.shape[1])
     _pair_up(left, right, decay, _shares(lengths, decay), space, totals)

@@ -23,12 +23,18 @@ def shift_weights(shift: int) -> np.ndarray:
     return weights
 
 
+def _reached(shift: int, *sides: Codes) -> int:
+    """The largest shift at which two symbols can meet; a weight for any beyond is never read."""
+    return min(shift, max(max(int(side.lengths.max()) for side in sides) - 1, 0))
+
+
 def agreement_gram(X: Codes, Z: Codes | None, degree: int, shift: int) -> np.ndarray:
     """The weighted degree kernel of all strings of `X` with all of `Z`; without `Z`, of `X` with itself."""
     columns = X if Z is None else Z
     row_order, column_order = longest_first(X), longest_first(columns)
     blocks, symbols = packed(columns, column_order, END_RIGHT), X.symbols.astype(np.int32)
     number = _number(degree, X)
+    shift = _reached(shift, X, columns)
     gram = np.zeros((len(row_order), len(column_order)))
 
     def fill(rows: np.ndarray) -> None:
@@ -61,7 +67,7 @@ def agreement_diagonal(X: Codes, degree: int, shift: int) -> np.ndarray:
     left, right = packed(X, order, END_LEFT), packed(X, order, END_RIGHT)
     number, sums = _number(degree, X), np.zeros((len(left), LANES))
     run, total = np.zeros((2, LANES), dtype=number)
-    _pair_up(left, right, number(degree), shift_weights(shift), run, total, sums)
+    _pair_up(left, right, number(degree), shift_weights(_reached(shift, X)), run, total, sums)
     diagonal = np.empty(len(order))
     diagonal[order] = sums.ravel()[: len(order)]
     diagonal /= degree * (degree + 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels._lengths import Length, length_range, require_length
+from mercer.kernels._lengths import Length, length_range, occurring, require_length
 from mercer.kernels._ngrams import counted, occurrences
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels._symbols import as_sequences, symbol_codes
@@ -89,7 +89,8 @@ class Spectrum(Kernel):
     def _counts(self, X: np.ndarray, Z: np.ndarray | None) -> list[sparse.csr_array]:
         """How often each n-gram occurs in each sequence of both collections."""
         codes = symbol_codes(X, Z)
-        lengths = [occurrences(codes, length) for length in length_range(self.length)]
+        longest = max(int(part.lengths.max(initial=0)) for part in codes)
+        lengths = [occurrences(codes, length) for length in occurring(length_range(self.length), longest)]
         offsets = np.cumsum([0] + [size for _, size in lengths])
         counts = []
         for i, part in enumerate(codes):
@@ -142,6 +143,6 @@ def ngrams(sequence: Any, length: Length) -> Iterator[Hashable]:
     (['ab', 'bc'], [('a',), ('b',), ('a', 'b')])
     """
     symbols = sequence if isinstance(sequence, str) else tuple(sequence)
-    for n in length_range(length):
+    for n in occurring(length_range(length), len(symbols)):
         for start in range(len(symbols) - n + 1):
             yield symbols[start : start + n]

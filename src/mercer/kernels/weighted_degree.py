@@ -128,7 +128,7 @@ class PlacedNGrams(SparseFeatureMap):
     def entries(self, sequence: Any) -> Iterator[tuple[tuple[int, Hashable], float]]:
         """Every column of one sequence, as its place and n-gram, with a value; a column may come more than once."""
         factor = _band(len(sequence), int(self.kernel.shift))
-        for d in range(1, self.kernel.degree + 1):
+        for d in range(1, min(self.kernel.degree, len(sequence)) + 1):
             scale = self.kernel.weight(d) ** 0.5
             for p, gram in _places(sequence, d):
                 for back in range(min(p, self.kernel.shift) + 1):
@@ -146,5 +146,5 @@ def _band(places: int, shift: int) -> np.ndarray:
 
     Its first rows are the same however many places there are, so that sequences of any length share their columns.
     """
-    weights = shift_weights(shift)
+    weights = shift_weights(min(shift, max(places - 1, 0)))
     return cholesky_banded(np.repeat(weights[:, None], max(places, 1), axis=1), lower=True)
