@@ -40,7 +40,14 @@ def test_numbers_are_classes_whatever_their_precision():
     ("classes", "costs", "message"),
     [
         (["a", "b"], [[0.0, 1.0]], r"costs has shape \(1, 2\) in CostMatrix; expected \(2, 2\)"),
-        (["a", "b"], [[0.0, np.nan], [1.0, 0.0]], "a finite number"),
+        (["a", "b"], [[0.0, np.nan], [1.0, 0.0]], r"costs\[0, 1\] is nan in CostMatrix; expected a finite number"),
+        (
+            ["a", "b"],
+            [[0.0, 1.0], [1.0]],
+            r"costs=\[\[0.0, 1.0\], \[1.0\]\] in CostMatrix; expected 2 rows of 2 numbers",
+        ),
+        (["a", "b"], [["x", "y"], ["z", "w"]], "expected 2 rows of 2 numbers"),
+        (None, [[0.0]], "classes=None in CostMatrix; expected the classes in a list"),
         (["a", "a"], [[0.0, 1.0], [1.0, 0.0]], "each class once"),
         (["a", "c"], [[0.0, 1.0], [1.0, 0.0]], r"y_pred\[0\] is 'b', which is none of the classes \['a', 'c'\]"),
     ],
@@ -131,6 +138,12 @@ def test_prices_for_tokens_and_bad_prices():
         WeightedEditDistance(insertion=-1)("a", "b")
     with pytest.raises(ValueError, match="the price of 'a' → 'b' is nan"):
         WeightedEditDistance(pairs=[("a", "b", float("nan"))])("a", "b")
+    with pytest.raises(
+        ValueError, match=r"pairs\[0\] is \('a', 'b'\) in WeightedEditDistance; expected \(true, said, price\)"
+    ):
+        WeightedEditDistance(pairs=[("a", "b")])("a", "b")
+    with pytest.raises(ValueError, match="pairs=3 in WeightedEditDistance; expected a list"):
+        WeightedEditDistance(pairs=3)("a", "b")
     with pytest.raises(TypeError, match="expected a sequence"):
         loss(3, 4)
 

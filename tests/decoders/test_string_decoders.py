@@ -242,6 +242,7 @@ def test_other_symbols_may_be_allowed_or_forbidden():
         (BeamSearch(length="long"), Spectrum(2), ValueError, "length='long'"),
         (BeamSearch(width=0), Spectrum(2), ValueError, "width=0"),
         (BeamSearch(alphabet=""), Spectrum(2), ValueError, "at least one symbol"),
+        (BeamSearch(alphabet=3), Spectrum(2), ValueError, "alphabet=3; expected at least one symbol"),
         (BeamSearch(alphabet=["ab"]), Spectrum(2), ValueError, "single characters"),
         (BeamSearch(alphabet="abz"), Mismatch(2, 1, "abc"), ValueError, "alphabet holds 'z'"),
         (BranchAndBound(time_limit=0), Spectrum(2), ValueError, "time_limit=0"),

@@ -68,15 +68,23 @@ class CostMatrix(Loss):
         return np.asarray([place[key] for key in keys], dtype=np.intp)
 
     def _table(self) -> np.ndarray:
+        if not isinstance(self.classes, Sequence | np.ndarray):
+            raise ValueError(f"classes={self.classes!r:.80} in CostMatrix; expected the classes in a list")
         n = len(self.classes)
         if len({_class_key(one) for one in self.classes}) != n:
             raise ValueError(f"classes={self.classes!r:.80} in CostMatrix; expected each class once")
-        costs = np.asarray(to_numpy(self.costs) if is_numeric(self.costs) else self.costs, dtype=float)
-        if costs.shape != (n, n) or not np.isfinite(costs).all():
+        try:
+            costs = np.asarray(to_numpy(self.costs) if is_numeric(self.costs) else self.costs, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"costs={self.costs!r:.80} in CostMatrix; expected {n} rows of {n} numbers") from error
+        if costs.shape != (n, n):
             raise ValueError(
                 f"costs has shape {costs.shape} in CostMatrix; expected {(n, n)}, a finite number for each class that "
                 "is true and each that is said"
             )
+        if not np.isfinite(costs).all():
+            i, j = np.argwhere(~np.isfinite(costs))[0]
+            raise ValueError(f"costs[{i}, {j}] is {costs[i, j]} in CostMatrix; expected a finite number")
         return costs
 
 
@@ -142,6 +150,13 @@ class WeightedEditDistance(Loss):
         return _weighted_edits(*true, *said, kind, table, float(self.insertion), float(self.deletion), paired)
 
     def _check_parameters(self) -> None:
+        if isinstance(self.pairs, str) or not isinstance(self.pairs, Sequence):
+            raise ValueError(
+                f"pairs={self.pairs!r:.80} in WeightedEditDistance; expected a list of (true, said, price)"
+            )
+        for i, pair in enumerate(self.pairs):
+            if not isinstance(pair, tuple | list) or len(pair) != 3:
+                raise ValueError(f"pairs[{i}] is {pair!r:.60} in WeightedEditDistance; expected (true, said, price)")
         prices = {name: getattr(self, name) for name in ("insertion", "deletion", "replacement")}
         prices |= {f"the price of {a!r} → {b!r}": price for a, b, price in self.pairs}
         for name, price in prices.items():

@@ -35,7 +35,7 @@ class Alphabet:
             if not symbols:
                 raise ValueError("every training output is empty; expected outputs with symbols to make answers of")
             return cls(symbols, kind)
-        symbols = list(given)
+        symbols = list(given) if isinstance(given, Iterable) else []
         if not symbols or len(set(symbols)) < len(symbols):
             raise ValueError(f"alphabet={given!r:.60}; expected at least one symbol, and each of them once")
         if issubclass(kind, str):
