@@ -229,6 +229,24 @@ def test_files_that_are_not_there_or_too_large_or_no_models(tmp_path, pairs, mod
     assert "expected a smaller file" in mercer_command("fit", pairs, "-o", tmp_path / "m")[2]
 
 
+def test_what_is_read_is_not_overwritten(tmp_path, pairs, model, mercer_command):
+    before = pairs.read_bytes(), model.read_bytes()
+    assert "which is read; expected another file" in mercer_command("fit", pairs, "-o", pairs)[2]
+    assert "which is read; expected another file" in mercer_command("predict", model, pairs, "-o", model)[2]
+    assert "which is read; expected another file" in mercer_command("predict", model, pairs, "-o", pairs)[2]
+    assert (pairs.read_bytes(), model.read_bytes()) == before
+    assert "is a folder; expected a file for the answers" in mercer_command("predict", model, pairs, "-o", tmp_path)[2]
+    for command in (("fit", pairs), ("predict", model, pairs)):
+        assert f"{pairs.name} is a file; expected a folder" in mercer_command(*command, "-o", pairs / "deep" / "x")[2]
+
+
+def test_a_file_without_inputs_is_told(tmp_path, model, mercer_command):
+    (tmp_path / "blank.txt").write_text("\n  \n")
+    code, out, err = mercer_command("predict", model, tmp_path / "blank.txt")
+    assert (code, out) == (0, "")
+    assert "blank.txt has no line to answer" in err
+
+
 def test_what_was_answered_is_kept_when_a_run_is_stopped(tmp_path, model, mercer_command, monkeypatch):
     inputs, answers = tmp_path / "inputs.txt", tmp_path / "answers.tsv"
     inputs.write_text("\n".join(TEST))

@@ -52,8 +52,7 @@ def fit(
 ) -> Path:
     """Learn from a file of two columns and save the model; the file that is written is there in full or not at all."""
     model = TextModel(_estimator(preset, input_kernel, output_kernel, alpha, loss, rank), _sides(tokens), preset)
-    if output.is_dir():
-        raise ValueError(f"--output {output} is a folder; expected a file for the model")
+    _require_file(output, "the model", pairs)
     with tracked("fit", 3) as begin, _notes(say):
         begin("reading")
         lines, bad = read_pairs(pairs)
@@ -88,6 +87,8 @@ def predict(
     """
     if top_k is not None and top_k < 1:
         raise ValueError(f"--top-k {top_k}; expected a whole number from 1")
+    if output is not None:
+        _require_file(output, "the answers", model, inputs)
     text = load(model)
     if not isinstance(text, TextModel):
         raise ValueError(f"{model} holds a {type(text).__name__}; expected a model written by mercer fit")
@@ -104,6 +105,8 @@ def predict(
         except KeyboardInterrupt:
             where = "printed" if output is None else f"in {output}"
             raise Stopped(f"stopped; the answers to {done} of {len(lines)} lines are {where}") from None
+    if not lines:
+        say(f"{inputs} has no line to answer; expected one input per line")
     for line in bad[:_SHOWN]:
         say(f"{inputs}: {line}; left out")
     if len(bad) > _SHOWN:
@@ -184,6 +187,18 @@ def _summary(model: TextModel) -> Iterator[str]:
     if decoder is not None:
         reason = getattr(estimator, "reasons_", {}).get("decoder")
         yield f"answers by {type(decoder).__name__}" + (f": {reason}" if reason else "")
+
+
+def _require_file(output: Path, what: str, *read: str | Path) -> None:
+    """Refuse, before anything is computed, an output that cannot be written or would overwrite what is read."""
+    if output.is_dir():
+        raise ValueError(f"--output {output} is a folder; expected a file for {what}")
+    above = next(folder for folder in output.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise ValueError(f"--output {output}: {above.name} is a file; expected a folder to write {what} in")
+    for path in map(Path, read):
+        if output.exists() and path.exists() and output.samefile(path):
+            raise ValueError(f"--output {output} is {path}, which is read; expected another file for {what}")
 
 
 @contextmanager
