@@ -133,6 +133,13 @@ def test_files_that_are_no_models(tmp_path):
         archive.writestr("a", "b")
     with pytest.raises(ValueError, match="zip is damaged|zip is a skops file"):
         mercer.load(tmp_path / "zip")
+    for schema in ("{}", "hello"):
+        with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
+            archive.writestr("schema.json", schema)
+        with pytest.raises(ValueError, match="zip is not a saved model"):
+            mercer.load(tmp_path / "zip")
+    with pytest.raises(ValueError, match="is a folder; expected a file"):
+        mercer.load(tmp_path)
 
 
 def test_the_published_list_is_this_library_and_nothing_that_runs():

@@ -11,6 +11,7 @@ import inspect
 import pkgutil
 from collections.abc import Sequence
 from importlib import import_module
+from json import JSONDecodeError
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -90,10 +91,12 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path={str(path)!r}; there is no such file")
+    if path.is_dir():
+        raise ValueError(f"path={str(path)!r} is a folder; expected a file written by mercer.save")
     if not is_zipfile(path):
         raise ValueError(f"{path.name} is not a saved model; expected a file written by mercer.save")
     try:
-        asked = sio.get_untrusted_types(file=path)
+        asked = _asked(sio, path)
         allowed = {*trusted_types(), *trust}
         foreign = [name for name in asked if name not in allowed]
         if foreign:
@@ -107,6 +110,17 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ValueError(f"{path.name} is a skops file but not a mercer model; expected a file written by mercer.save")
     return content["model"]
+
+
+def _asked(sio: Any, path: Path) -> list[str]:
+    """The types a file asks for; an error if it holds none, as an archive of another kind does."""
+    try:
+        asked: list[str] = sio.get_untrusted_types(file=path)
+    except (TypeError, JSONDecodeError) as error:
+        raise ValueError(
+            f"{path.name} is not a saved model ({error}); expected a file written by mercer.save"
+        ) from error
+    return asked
 
 
 def trusted_types() -> frozenset[str]:
