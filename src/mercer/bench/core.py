@@ -13,11 +13,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from mercer.bench import problems
 from mercer.bench.exact import covariances, implicit_leave_one_out, leave_one_out, one_ridge
+from mercer.bench.handing_over import hand_over
 from mercer.bench.low_rank import low_rank
 from mercer.bench.peaks import peaks
 from mercer.bench.sizes import QUICK, Sizes
 from mercer.bench.subsequences import subsequences
-from mercer.report import Result, Table, print_table, tracked
+from mercer.report import Result, Table, tracked
 
 PARTS: dict[str, Callable[[Sizes], list[dict[str, Any]]]] = {
     "covariance operators": covariances,
@@ -33,10 +34,7 @@ PARTS: dict[str, Callable[[Sizes], list[dict[str, Any]]]] = {
 def main(output: Path | None = None, quick: bool = False) -> None:
     """Measure everything, print the table, and write the result as JSON where `output` says so."""
     result = measure(QUICK if quick else Sizes())
-    print_table(table(result))
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        result.to_json(output)
+    hand_over(result, table(result), output)
 
 
 def measure(sizes: Sizes) -> Result:

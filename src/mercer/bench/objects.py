@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mercer.bench import problems
+from mercer.bench.handing_over import hand_over
 from mercer.bench.peaks import held
 from mercer.bench.timing import Task, interleaved, row
 from mercer.kernels import (
@@ -33,7 +34,7 @@ from mercer.kernels import (
     WeisfeilerLehman,
 )
 from mercer.molecules import MassSpectrum, top_k_tanimoto
-from mercer.report import Result, Table, print_table, tracked
+from mercer.report import Result, Table, tracked
 
 BITS, SET, NEAREST = 2048, 48, 20
 """Length of a fingerprint, bits set in one, and how many candidates a search finds."""
@@ -48,10 +49,7 @@ DECAY, PEAKS = 0.02, 60
 def main(output: Path | None = None, quick: bool = False) -> None:
     """Measure everything, print the table, and write the result as JSON where `output` says so."""
     result = measure_all(quick)
-    print_table(table(result))
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        result.to_json(output)
+    hand_over(result, table(result), output)
 
 
 def measure_all(quick: bool = False) -> Result:

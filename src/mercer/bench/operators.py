@@ -21,12 +21,13 @@ from threadpoolctl import threadpool_limits
 
 from mercer.arrays import NumericalWarning
 from mercer.bench import problems
+from mercer.bench.handing_over import hand_over
 from mercer.bench.peaks import held
 from mercer.bench.timing import Task, interleaved, row
 from mercer.estimators import EntangledRidge, OperatorValuedRidge
 from mercer.kernels import Gaussian, Laplacian
 from mercer.operators import CurlFree, Entangled, Nystroem, Separable, SumOfSeparable
-from mercer.report import Result, Table, print_table, tracked
+from mercer.report import Result, Table, tracked
 
 FEATURES, RANK = 100, 200
 """m and r of the entangled kernel."""
@@ -106,10 +107,7 @@ FITS: dict[str, tuple[Fit, int, int]] = {
 def main(output: Path | None = None, quick: bool = False) -> None:
     """Measure every fit, print the table, and write the result as JSON where `output` says so."""
     result = measure_all(quick)
-    print_table(table(result))
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        result.to_json(output)
+    hand_over(result, table(result), output)
 
 
 def measure_all(quick: bool = False) -> Result:

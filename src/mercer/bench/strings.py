@@ -15,11 +15,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from mercer.bench import problems
 from mercer.bench.core import table
+from mercer.bench.handing_over import hand_over
 from mercer.bench.timing import interleaved, row
 from mercer.decoders import BeamSearch, EulerianWalk
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
-from mercer.report import Result, print_table, tracked
+from mercer.report import Result, tracked
 
 FASTER = 2.0
 """Times faster than the peer that is asked for."""
@@ -54,10 +55,7 @@ Rows = list[dict[str, Any]]
 def main(output: Path | None = None, quick: bool = False) -> None:
     """Measure everything, print the table, and write the result as JSON where `output` says so."""
     result = measure(QUICK if quick else StringSizes())
-    print_table(table(result, "mercer bench strings"))
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        result.to_json(output)
+    hand_over(result, table(result, "mercer bench strings"), output)
 
 
 def measure(sizes: StringSizes) -> Result:
