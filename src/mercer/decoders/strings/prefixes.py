@@ -28,6 +28,12 @@ class Prefixes:
     state: tuple[np.ndarray, ...]
     """What else the model has to remember."""
 
+    @classmethod
+    def empty(cls, points: int, longest: int, state: tuple[np.ndarray, ...]) -> Self:
+        """The empty beginning for each of some points, with room for `longest` symbols."""
+        sizes, text = np.zeros(points, dtype=np.int64), np.zeros((points, longest), dtype=np.int64)
+        return cls(np.arange(points), text, sizes, np.zeros(points), np.zeros(points), state)
+
     def __len__(self) -> int:
         return len(self.owner)
 
@@ -51,6 +57,14 @@ class Prefixes:
         )
         state = tuple(map(np.concatenate, zip(*(part.state for part in parts), strict=True)))
         return cls(owner, text, size, linear, square, state)
+
+
+def score(linear: np.ndarray, square: np.ndarray, norm: float | None) -> np.ndarray:
+    """2⟨h, ψ(y)⟩ − l(y, y), with l(y, y) = `norm` under a normalised kernel; minus infinity where ‖φ(y)‖² is zero."""
+    seen = square > 0
+    if norm is None:
+        return np.where(seen, 2.0 * linear - square, -np.inf)
+    return np.where(seen, 2.0 * linear / np.sqrt(np.where(seen, square, 1.0)) - norm, -np.inf)
 
 
 Outlook = tuple[np.ndarray, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes
+from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes, score
 
 _STEPS = 40
 """Halvings in the search for the level of a bound; any level is a bound, the right one is the least."""
@@ -42,17 +42,14 @@ class SubsequenceModel:
 
     def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
         """The score."""
-        seen = square > 0
-        if self.norm is None:
-            return np.where(seen, 2.0 * linear - square, -np.inf)
-        return np.where(seen, 2.0 * linear / np.sqrt(np.where(seen, square, 1.0)) - self.norm, -np.inf)
+        return score(linear, square, self.norm)
 
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
         """The empty beginning for each point."""
-        n, zero = len(targets), np.zeros(len(targets))
-        state = tuple(np.zeros((n, self.symbols**size)) for size in range(1, self.shortest + 1))
-        text = np.zeros((n, longest), dtype=np.int64)
-        return Prefixes(np.arange(n), text, np.zeros(n, dtype=np.int64), zero, zero.copy(), state)
+        n = len(targets)
+        return Prefixes.empty(
+            n, longest, tuple(np.zeros((n, self.symbols**size)) for size in range(1, self.shortest + 1))
+        )
 
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
         """The words of r symbols the point has most of."""

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from mercer.decoders.strings.automaton import Automaton
 from mercer.decoders.strings.kernels import Term
-from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes
+from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes, score
 from mercer.decoders.strings.window_bounds import WindowBounds
 
 _AHEAD = 2
@@ -50,19 +50,11 @@ class WindowModel:
 
     def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
         """The score."""
-        seen = square > 0
-        if self.norm is None:
-            return np.where(seen, 2.0 * linear - square, -np.inf)
-        return np.where(seen, 2.0 * linear / np.sqrt(np.where(seen, square, 1.0)) - self.norm, -np.inf)
+        return score(linear, square, self.norm)
 
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
         """The empty beginning for each point."""
-        n = len(targets)
-        zero = np.zeros(n)
-        state = (np.zeros(n, dtype=np.int64),)
-        return Prefixes(
-            np.arange(n), np.zeros((n, longest), dtype=np.int64), np.zeros(n, dtype=np.int64), zero, zero.copy(), state
-        )
+        return Prefixes.empty(len(targets), longest, (np.zeros(len(targets), dtype=np.int64),))
 
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
         """The states of the shortest length that are worth most."""
