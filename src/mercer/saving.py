@@ -1,8 +1,8 @@
 """Saving and loading fitted models without ever running code from a file.
 
 Models are written by skops: arrays, plain values, and the names of the types they belong to. Loading builds only types on
-a published list, `trusted_types()`: those of this library, of NumPy, SciPy and scikit-learn that skops itself trusts. Pickle
-is not offered.
+a published list, `trusted_types()`: those of this library and a few that hold data (sets, graphs, sparse rows), beside those
+of NumPy, SciPy and scikit-learn that skops itself trusts. Pickle is not offered.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ _ROOMS = (
     "transduction",
 )
 _FORMAT = "mercer-model"
+_DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array")
+"""Types of other libraries that training pairs and kernels may hold: values, and nothing that is called."""
 
 
 def save(model: Any, path: str | Path) -> Path:
@@ -131,7 +133,7 @@ def trusted_types() -> frozenset[str]:
     >>> "mercer.kernels.vectors.Gaussian" in trusted_types()
     True
     """
-    names = {"builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array"}
+    names = set(_DATA)
     for module in _modules():
         for _, item in inspect.getmembers(module, inspect.isclass):
             if item.__module__ == module.__name__:
@@ -140,7 +142,6 @@ def trusted_types() -> frozenset[str]:
 
 
 def _modules() -> list[ModuleType]:
-
     modules = [import_module("mercer.pivoted"), import_module("mercer.conformal")]
     for room in _ROOMS:
         package = import_module(f"mercer.{room}")
