@@ -161,4 +161,7 @@ def test_the_command_line_runs_lists_and_stops(tmp_path, monkeypatch):
     assert made[1].ran == ["seed-2"]
     assert "0.3000 ± 0.1155" in (tmp_path / "results.md").read_text()
     assert "Nobody, Table 0" in CliRunner().invoke(app, ["reproduce", "--list"]).output
+    monkeypatch.undo()
+    listed = [line.split()[0] for line in CliRunner().invoke(app, ["reproduce", "--list"]).output.splitlines()[::2]]
+    assert listed == list(mercer.papers.EXPERIMENTS)  # names are typed, so they are never cut
     assert "no experiment was named" in str(CliRunner().invoke(app, ["reproduce"]).exception)

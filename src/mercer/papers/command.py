@@ -10,13 +10,14 @@ from rich.console import Console
 from mercer.files import written_atomically
 from mercer.papers import EXPERIMENTS, experiment, reproduce
 from mercer.papers.page import figures_table, summary
-from mercer.report import Result, Table, print_table
+from mercer.report import Result, print_table
 
 
 def list_experiments() -> None:
-    """Print the name and the source of every experiment."""
-    found = [experiment(name) for name in EXPERIMENTS]
-    print_table(Table(["experiment", "what it is", "source"], [[e.name, e.title, e.source] for e in found]))
+    """Print the name, the title and the source of every experiment; in lines, which no terminal is too narrow for."""
+    width = max(map(len, EXPERIMENTS))
+    for each in map(experiment, EXPERIMENTS):
+        print(f"{each.name:{width}}  {each.title}\n{'':{width}}  {each.source}")
 
 
 def run(names: Sequence[str], folder: Path, *, small: bool, fresh: bool, jobs: int, docs: Path | None) -> None:
