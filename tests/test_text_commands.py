@@ -1,5 +1,6 @@
 """mercer fit and mercer predict: two columns in, answers out, and every way a file can be wrong."""
 
+import os
 import subprocess
 import sys
 
@@ -92,6 +93,17 @@ REASONS = [
     "line 7: holds a zero byte, so this is no text file",
     "line 8: longer than 100000 bytes",
 ]
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="pipes have no names here")
+def test_pipes_are_read():
+    reading, writing = os.pipe()
+    os.write(writing, b"a\tb\n")
+    os.close(writing)
+    good, bad = read_pairs(f"/dev/fd/{reading}")
+    os.close(reading)
+    assert [line.columns for line in good] == [["a", "b"]]
+    assert not bad
 
 
 def test_bad_lines_are_named_by_number(tmp_path, mercer_command):

@@ -105,7 +105,7 @@ def _opened(path: str | Path) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     path = Path(path)
-    if not path.is_file():
+    if path.is_dir() or not path.exists():  # a pipe is no regular file, and is read all the same
         what = "a folder" if path.is_dir() else "no such file"
         raise ValueError(f"{path}: {what}; expected a text file, or - for standard input")
     _require_size(path, path.stat().st_size)
