@@ -137,6 +137,11 @@ class Pronunciation(Experiment):
                 f"all of them with equal trust on {found[EQUAL, language]:.1f} %; the right answer is missing from "
                 f"the candidates for {found[ORACLE, language]:.1f} %."
             )
+        if (MORE, MEAN) in found:
+            notes.append(
+                f"Learned from the development words as well, {MEAN} is {found[MORE, MEAN]:.1f} %, against {BARS['low']:g} % of the "
+                "neural baseline, which tuned on them."
+            )
         return [*notes, TRIED] if (WHOLE, MEAN) in found else notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
