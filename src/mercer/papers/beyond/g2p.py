@@ -139,8 +139,8 @@ class Pronunciation(Experiment):
             )
         if (MORE, MEAN) in found:
             notes.append(
-                f"Learned from the development words as well, {MEAN} is {found[MORE, MEAN]:.1f} %, against {BARS['low']:g} % of the "
-                "neural baseline, which tuned on them."
+                f"Learned from the development words as well, {MEAN} is {found[MORE, MEAN]:.1f} %, against {BARS['low']:g} % of "
+                "the neural baseline, which tuned on them."
             )
         return [*notes, TRIED] if (WHOLE, MEAN) in found else notes
 
