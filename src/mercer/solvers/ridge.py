@@ -96,7 +96,7 @@ class Ridge:
             for alpha in alphas:
                 yield self._quadratic(alpha, gram) / self._diagonal(self._residual(alpha))[:, 0] ** 2
             return
-        together = max(1, 2 * _BLOCK // self.targets.shape[1])
+        together = max(1, self.targets.shape[0] // self.targets.shape[1])  # no more than one n×n matrix of them
         for start in range(0, len(alphas), together):
             yield from self._risks_together(alphas[start : start + together])
 
@@ -151,22 +151,23 @@ class Ridge:
 
     def _risks_together(self, alphas: Sequence[float]) -> list[Array]:
         """The risks of a few alphas; narrow targets are put side by side, since one wide product is the faster."""
-        assert self.targets is not None
-        xp, residuals = namespace(self.inside), [self._residual(float(alpha)) for alpha in alphas]
+        xp = namespace(self.inside)
         if len(alphas) == 1:
             return [sum(xp.sum(r * r, axis=1) for r in self._loo_blocks(float(alphas[0])))]
-        vectors, width = self.spectrum.vectors, self.targets.shape[1]
-        complete = self.spectrum.complete
-        wide = vectors @ xp.concat([(r if complete else r - 1.0) * self.inside for r in residuals], axis=1)
-        diagonals = self._diagonal(xp.concat(residuals, axis=1))
-        each = residuals[0].shape[1]
-        risks = []
-        for i in range(len(alphas)):
-            residual = wide[:, i * width : (i + 1) * width]
-            residual = residual if complete else self._rotated + residual
-            residual = residual / diagonals[:, i * each : (i + 1) * each]
-            risks.append(xp.sum(residual * residual, axis=1))
-        return risks
+        vectors, complete = self.spectrum.vectors, self.spectrum.complete
+        residuals = xp.stack([self._residual(float(alpha)) for alpha in alphas], axis=1)
+        diagonals = self._diagonal(xp.reshape(residuals, (residuals.shape[0], -1)))
+        diagonals = xp.reshape(diagonals, (vectors.shape[0], *residuals.shape[1:]))
+        wide = (residuals if complete else residuals - 1.0) * self.inside[:, None, :]
+        left = vectors @ xp.reshape(wide, (wide.shape[0], -1))
+        left = xp.reshape(left, (vectors.shape[0], *wide.shape[1:]))
+        left = left if complete else self._rotated[:, None, :] + left
+        if diagonals.shape[2] == 1:  # one diagonal for all coordinates can be divided by afterwards
+            risks = xp.vecdot(left, left) / diagonals[:, :, 0] ** 2
+        else:
+            left = left / diagonals
+            risks = xp.vecdot(left, left)
+        return [risks[:, i] for i in range(len(alphas))]
 
     @cached_property
     def _rotated(self) -> Array:
