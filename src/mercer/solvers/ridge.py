@@ -96,9 +96,10 @@ class Ridge:
             for alpha in alphas:
                 yield self._quadratic(alpha, gram) / self._diagonal(self._residual(alpha))[:, 0] ** 2
             return
-        together = max(1, self.targets.shape[0] // self.targets.shape[1])  # no more than one n×n matrix of them
-        for start in range(0, len(alphas), together):
-            yield from self._risks_together(alphas[start : start + together])
+        # side by side in no more than one n×n matrix, shared out evenly
+        most = max(1, self.targets.shape[0] // self.targets.shape[1])
+        for some in np.array_split(np.asarray(alphas), -(-len(alphas) // most)):
+            yield from self._risks_together(some.tolist())
 
     def generalized_risk(self, alpha: float, gram: Array | None = None) -> float:
         """Generalised cross-validation: the mean squared residual over the squared mean of 1 − Hⱼⱼ."""
