@@ -21,7 +21,7 @@ class Sizes:
     shortest: int = 10
     longest: int = 60
     memory_pairs: int = 2500
-    repeats: int = 5
+    repeats: int = 8
 
 
 QUICK = Sizes(
