@@ -1,6 +1,7 @@
 """What every test shares."""
 
 import os
+import sys
 
 import pytest
 from threadpoolctl import threadpool_limits
@@ -16,3 +17,18 @@ def _one_blas_thread_per_worker():
 
     with threadpool_limits(1):
         yield
+
+
+@pytest.fixture
+def mercer_command(monkeypatch, capsys):
+    """Run the command in this process; returns its exit status, stdout and stderr."""
+    from mercer.cli import main
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["mercer", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        captured = capsys.readouterr()
+        return stopped.value.code or 0, captured.out, captured.err
+
+    return run

@@ -9,20 +9,6 @@ import mercer
 from mercer.cli import main
 
 
-@pytest.fixture
-def mercer_command(monkeypatch, capsys):
-    """Run the command in this process; returns its exit status, stdout and stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["mercer", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        captured = capsys.readouterr()
-        return stopped.value.code or 0, captured.out, captured.err
-
-    return run
-
-
 def test_help_lists_what_there_is(mercer_command):
     status, out, _ = mercer_command("--help")
     assert status == 0

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.cli import main
 from mercer.kernels import Positions, Spectrum, Subsequence
 from mercer.text import commands, lines, parse_kernel, read_inputs, read_pairs
 from mercer.text.model import TextModel
@@ -19,18 +18,6 @@ RNG = np.random.default_rng(0)
 WORDS = sorted({"".join(RNG.choice(list("abcd"), size=RNG.integers(4, 8))) for _ in range(90)})
 TABLE = str.maketrans("abcd", "wxyz")
 TRAIN, TEST = WORDS[::2], WORDS[1::2]
-
-
-@pytest.fixture
-def mercer_command(monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["mercer", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        captured = capsys.readouterr()
-        return stopped.value.code or 0, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

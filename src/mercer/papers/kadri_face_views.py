@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from mercer.operators import (
     PatchwiseJoint,
     TensorProductJoint,
 )
+from mercer.papers.experiment import Piece
 from mercer.papers.protocol import Split, best_by_leave_one_out, input_scales
 from mercer.selection import LeaveOneOut
 
@@ -202,3 +203,13 @@ def face_pictures(pairs: FacePairs, split: Split, found: Found, methods: Iterabl
             entries.append([method, predicted, f"{np.mean((predicted - truth) ** 2):.4f}"])
         shown.append([[name, np.round(image, 2).tolist(), figure] for name, image, figure in entries])
     return shown
+
+
+def draws(seeds: Sequence[int], small: bool) -> list[Piece]:
+    """One piece for each draw, at random and of new people."""
+    kinds = {RANDOM: "random", NEW_PEOPLE: "new-people"}
+    return [
+        Piece(f"{key}-{seed}", {"kind": kind, "seed": seed, "small": small})
+        for kind, key in kinds.items()
+        for seed in seeds
+    ]

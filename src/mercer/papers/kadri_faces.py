@@ -28,6 +28,7 @@ from mercer.papers.kadri_face_views import (
     WIDER,
     at_own_settings,
     compare,
+    draws,
     face_pictures,
     joint_of,
     split_faces,
@@ -68,12 +69,7 @@ class FaceViews(Experiment):
 
     def pieces(self, small: bool) -> list[Piece]:
         """One for each draw."""
-        kinds = {RANDOM: "random", NEW_PEOPLE: "new-people"}
-        return [
-            Piece(f"{key}-{seed}", {"kind": kind, "seed": seed, "small": small})
-            for kind, key in kinds.items()
-            for seed in self.seeds(small)
-        ]
+        return draws(self.seeds(small), small)
 
     def seeds(self, small: bool) -> list[int]:
         """The seeds of the draws."""

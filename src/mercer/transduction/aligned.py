@@ -7,15 +7,12 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.decoders import Ranked
-from mercer.losses import ZeroOne
-from mercer.losses.base import CallableLoss, Loss
 from mercer.objects import as_objects
 from mercer.transduction.alignment import Aligner
+from mercer.transduction.base import WordEstimator, check_how_many
 from mercer.transduction.context_model import ContextModel, Reading
 from mercer.transduction.inventory import Inventory
 from mercer.transduction.ngrams import NgramModel
@@ -26,7 +23,7 @@ _TRUST_IN_RUNS = 0.2
 """Trust in the model of runs, of 1 in all, before it is learned."""
 
 
-class AlignedSequences(BaseEstimator):
+class AlignedSequences(WordEstimator):
     r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
 
     1. `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol.
@@ -139,19 +136,13 @@ class AlignedSequences(BaseEstimator):
         self.runs_ = NgramModel().fit(runs)
         return self
 
-    def predict(self, X: Any, candidates: Any = None) -> np.ndarray:
-        """The output of each input; among `candidates`, one collection for all, where they are given."""
-        best = [ranked.objects[0] for ranked in self.rank(X, 1, candidates)]
-        return as_objects(best)
-
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """The `k` best outputs of each input, best first, with scores (higher is better).
 
         Fewer than `k` where the beam found fewer. Candidates that cannot be aligned with an input have score −∞.
         """
         check_is_fitted(self, "trust_")
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k={k!r}; expected a positive whole number")
+        check_how_many(k)
         inputs = as_objects(X, "X")
         words = SequenceForm.of(inputs, "X").inward(inputs, "X")
         given = None if candidates is None else self._form.inward(as_objects(candidates, "candidates"), "candidates")
@@ -182,9 +173,7 @@ class AlignedSequences(BaseEstimator):
         predicted = self.predict(X)
         if len(outputs) != len(predicted):
             raise ValueError(f"X has {len(predicted)} objects and y has {len(outputs)}; expected as many of each")
-        loss = ZeroOne() if self.loss is None else self.loss
-        loss = loss if isinstance(loss, Loss) else CallableLoss(loss)
-        return -float(np.mean(loss.paired(self._form.outward(self._form.inward(outputs, "y")), predicted)))
+        return -self._mean_loss(self._form.outward(self._form.inward(outputs, "y")), predicted)
 
     # -- candidates and their scores ------------------------------------------------------------------
 
@@ -256,14 +245,6 @@ class AlignedSequences(BaseEstimator):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise ValueError(f"{name}={value!r}; expected a positive whole number")
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tags: sequences in, sequences out."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.target_tags.required = True
-        return tags
 
 
 def _runs(word: np.ndarray, cut: np.ndarray) -> tuple[tuple[int, int], ...]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.decoders import Ranked
-from mercer.losses import ZeroOne
-from mercer.losses.base import CallableLoss, Loss
 from mercer.objects import as_objects
+from mercer.transduction.base import WordEstimator, check_how_many
 from mercer.transduction.edits import Vowels
 from mercer.transduction.edits_search import particles_moved, script_of
 from mercer.transduction.inflection_columns import Columns
@@ -23,7 +20,7 @@ _TOGETHER = 512
 """Requests searched at a time."""
 
 
-class Inflection(BaseEstimator):
+class Inflection(WordEstimator):
     r"""Inflect words: from a lemma and tags, such as ``("take", "V;PST")``, to a form; learned from as few as 100 examples.
 
     1. The cheapest `Script` takes each training lemma to its form: a prefix, letters that go, an ending, a change of the last
@@ -116,10 +113,6 @@ class Inflection(BaseEstimator):
         self.particles_, self.search_ = particles, search
         return self
 
-    def predict(self, X: Any, candidates: Any = None) -> np.ndarray:
-        """The form of each input; among `candidates`, one collection for all, where they are given."""
-        return as_objects([ranked.objects[0] for ranked in self.rank(X, 1, candidates)])
-
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """The `k` likeliest forms of each input, best first, with the logarithms of their probabilities.
 
@@ -127,8 +120,7 @@ class Inflection(BaseEstimator):
         to them; −∞ where that has a step never seen in training.
         """
         check_is_fitted(self, "search_")
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k={k!r}; expected a positive whole number")
+        check_how_many(k)
         requests = as_requests(X)
         if candidates is not None:
             given = as_forms(candidates, len(as_objects(candidates, "candidates")), "candidates")
@@ -143,9 +135,7 @@ class Inflection(BaseEstimator):
         """Minus the mean loss of the predictions; by default, minus the share of forms that are not exactly right."""
         predicted = self.predict(X)
         forms = as_forms(y, len(predicted))
-        loss = ZeroOne() if self.loss is None else self.loss
-        loss = loss if isinstance(loss, Loss) else CallableLoss(loss)
-        return -float(np.mean(loss.paired(as_objects(forms), predicted)))
+        return -self._mean_loss(as_objects(forms), predicted)
 
     def _check_parameters(self) -> None:
         for name, least in (("width", 1), ("sample", 1), ("rounds", 0), ("landmarks", 1)):
@@ -154,14 +144,6 @@ class Inflection(BaseEstimator):
                 raise ValueError(f"{name}={value!r}; expected a whole number, {least} or more")
         if not isinstance(self.vowels, str):
             raise TypeError(f"vowels={self.vowels!r}; expected a string of letters such as 'aeiou'")
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tags: words in, words out."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.target_tags.required = True
-        return tags
 
 
 def _best(forms: list[str], scores: np.ndarray, k: int) -> Ranked:

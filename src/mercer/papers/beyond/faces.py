@@ -15,7 +15,7 @@ from mercer.estimators import JointKernelMap
 from mercer.kernels import Gaussian, Patches
 from mercer.operators import CoordinateJoint, PatchwiseJoint, TensorProductJoint, WindowedJoint
 from mercer.papers.experiment import Experiment, Outcome, Piece, mean_row
-from mercer.papers.kadri_face_views import NEW_PEOPLE, RANDOM, Found, face_pictures, flat_sides, split_faces
+from mercer.papers.kadri_face_views import NEW_PEOPLE, RANDOM, Found, draws, face_pictures, flat_sides, split_faces
 from mercer.papers.protocol import input_scales
 from mercer.report import Card, Picture, gallery, paragraph, pivot, section, table_html
 from mercer.selection import LeaveOneOut
@@ -56,12 +56,7 @@ class FrontViews(Experiment):
 
     def pieces(self, small: bool) -> list[Piece]:
         """One for each draw."""
-        kinds = {RANDOM: "random", NEW_PEOPLE: "new-people"}
-        return [
-            Piece(f"{key}-{seed}", {"kind": kind, "seed": seed, "small": small})
-            for kind, key in kinds.items()
-            for seed in self.seeds(small)
-        ]
+        return draws(self.seeds(small), small)
 
     def seeds(self, small: bool) -> list[int]:
         """The seeds of the draws."""
