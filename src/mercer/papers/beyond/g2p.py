@@ -31,15 +31,6 @@ WHOLE = "AlignedSequences"
 MORE = "AlignedSequences, development words learned from too"
 EQUAL, RUNS, ORACLE = "equal trust", "runs of symbols alone", "best of the candidates"
 SHOWN, LISTED = 12, 10
-TRIED = (
-    "What was tried for the five small languages, mean error in five-fold cross-validation on training and development words: "
-    "ridges by symbol without history 21.9 %, reading forwards 21.2 %, backwards 20.5 %, with settings of each symbol's own "
-    "20.7 % forwards; shared ridges without history 22.1 %, forwards 21.2 %, backwards 21.4 %, one ridge for all symbols 21.6 %, "
-    "chunks by identity alone 21.7 %, with more weight on characters 20.8 %, settings less tied to their start 20.6 %; runs "
-    "of two to five symbols 29.0 to 32.9 %; four ridges and runs ranked together 20.0 %, with the right answer among the "
-    "candidates for all but 5.2 %. An n-gram model of the phones as one more score, and a sum of two product kernels, fine and "
-    "coarse, gained nothing (the latter on two of the five parts, without Romanian)."
-)
 
 
 class Pronunciation(Experiment):
@@ -142,7 +133,7 @@ class Pronunciation(Experiment):
                 f"Learned from the development words as well, {MEAN} is {found[MORE, MEAN]:.1f} %, against {BARS['low']:g} % of "
                 "the neural baseline, which tuned on them."
             )
-        return [*notes, TRIED] if (WHOLE, MEAN) in found else notes
+        return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
         """Trust in each model, then errors by example."""
