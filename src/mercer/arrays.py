@@ -107,7 +107,9 @@ def eigh(a: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix; may overwrite `a`."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):
-        return scipy.linalg.eigh(a, overwrite_a=True, check_finite=False, driver="evd")
+        # LAPACK works in the order of columns: the transpose, the same matrix, is not copied
+        matrix = a.T if a.flags.c_contiguous else a
+        return scipy.linalg.eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
     values, vectors = xp.linalg.eigh(a)
     return values, vectors
 

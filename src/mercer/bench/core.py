@@ -18,6 +18,7 @@ from mercer.bench.low_rank import low_rank
 from mercer.bench.peaks import peaks
 from mercer.bench.sizes import QUICK, Sizes
 from mercer.bench.subsequences import subsequences
+from mercer.bench.timing import keep_memory
 from mercer.report import Result, Table, tracked
 
 PARTS: dict[str, Callable[[Sizes], list[dict[str, Any]]]] = {
@@ -38,8 +39,8 @@ def main(output: Path | None = None, quick: bool = False) -> None:
 
 
 def measure(sizes: Sizes) -> Result:
-    """The figures of all parts, with as many BLAS threads as there are cores on both sides."""
-    begin, rows, load = time.perf_counter(), [], {"before": _load()}
+    """The figures of all parts, both sides with as many BLAS threads as there are cores and with memory that is kept."""
+    begin, rows, load, kept = time.perf_counter(), [], {"before": _load()}, keep_memory()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with threadpool_limits(cores), tracked("bench core", len(PARTS)) as step:
         libraries = [f"{each['internal_api']} {each['version']}" for each in threadpool_info()]
@@ -47,7 +48,7 @@ def measure(sizes: Sizes) -> Result:
             step(name)
             rows += part(sizes)
             load[f"after {name}"] = _load()
-    parameters = {**asdict(sizes), "threads": cores, "libraries": libraries, "load": load}
+    parameters = {**asdict(sizes), "threads": cores, "libraries": libraries, "load": load, "memory kept": kept}
     seconds = time.perf_counter() - begin
     return Result("bench-core", rows, parameters, [problems.SEED], seconds=seconds)
 

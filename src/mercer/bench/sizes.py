@@ -20,6 +20,8 @@ class Sizes:
     strings: int = 400
     shortest: int = 10
     longest: int = 60
+    threaded_strings: int = 1000
+    """Strings of the Gram matrices that are made on one thread and on two."""
     memory_pairs: int = 2500
     repeats: int = 8
 
@@ -31,6 +33,7 @@ QUICK = Sizes(
     low_rank_pairs=80,
     rank=8,
     strings=20,
+    threaded_strings=20,
     memory_pairs=200,
     repeats=3,
 )

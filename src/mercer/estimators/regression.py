@@ -17,7 +17,7 @@ from mercer.embeddings import Directions, Embedding, Implicit, InputAware, Pivot
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
 from mercer.objects import Objects, concatenate, count, is_numeric, take
-from mercer.operators import Identity, Operator, OperatorSpectrum, OperatorValuedKernel, Outputs
+from mercer.operators import Identity, Operator, OperatorValuedKernel, Outputs
 from mercer.selection.judges import Judge
 from mercer.selection.ridge import Trial, ridge_selection
 from mercer.solvers import Cholesky, LowRank, Ridge, Solver, SpectralSolver, Spectrum
@@ -87,21 +87,16 @@ class Regression:
     def ridge(self, spectrum: Spectrum) -> Ridge:
         """The ridge problem on a decomposed input Gram matrix."""
         penalty = getattr(self.solver, "penalty", "function")
-        return Ridge(spectrum, self.targets(spectrum.vectors), self.operator_spectrum(spectrum), penalty)
-
-    def operator_spectrum(self, spectrum: Spectrum) -> OperatorSpectrum | None:
-        """C, decomposed; None for the identity."""
         assert isinstance(self.operator, Operator)
         if isinstance(self.operator, Identity):
-            return None
+            return Ridge(spectrum, self.targets(spectrum.vectors), penalty=penalty)
         rows = self.embedding.coordinates_
         if rows is None:
             raise ValueError(f"operator={self.operator!r} needs an embedding with coordinates")
-        return self.operator.spectrum(
-            Outputs(
-                like(rows, spectrum.vectors), self.paired, self.embedding.orthogonal_, spectrum.vectors, spectrum.values
-            )
-        )
+        rows, orthogonal = like(rows, spectrum.vectors), self.embedding.orthogonal_
+        outputs = Outputs(rows, self.paired, orthogonal, spectrum.vectors, spectrum.values)
+        operator = self.operator.spectrum(outputs)
+        return Ridge(spectrum, rows[: self.paired, :], operator, penalty, outputs.inside)
 
     def on(self, train: np.ndarray) -> Regression:
         """The same problem on some of the pairs; the embedding and the decoder are fitted anew."""

@@ -36,6 +36,21 @@ def squared_norms(kernel: Kernel, X: Objects, Z: Objects | None, gram: Array) ->
     return diagonal, diagonal
 
 
+def asymmetry(matrix: Array) -> tuple[float, tuple[int, int], float]:
+    """The largest difference between a square matrix and its transpose, where it is, and the largest entry."""
+    xp = namespace(matrix)
+    worst, where, largest = 0.0, (0, 0), 0.0
+    for rows in row_blocks(matrix):
+        block = matrix[rows, :]
+        difference = xp.abs(block - matrix[:, rows].T)
+        largest = max(largest, float(xp.max(xp.abs(block))))
+        if float(xp.max(difference)) > worst:
+            worst = float(xp.max(difference))
+            i, j = divmod(int(xp.argmax(xp.reshape(difference, (-1,)))), matrix.shape[1])
+            where = (rows.start + i, j)
+    return worst, where, largest
+
+
 def to_squared_distances(gram: Array, left: Array, right: Array) -> Array:
     """‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z), over `gram`; what rounding puts below zero is not clipped."""
     for rows in row_blocks(gram):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
-from mercer.kernels._grams import row_blocks
+from mercer.kernels._grams import asymmetry
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, as_objects, as_vectors, reject_non_collection, take
 
@@ -99,9 +99,12 @@ class Precomputed(Kernel):
         return namespace(X).linalg.diagonal(X)
 
     def _looked_up(self, X: np.ndarray, Z: np.ndarray | None) -> Array:
-        rows = take(_as_array(self.gram), X)
-        found = take(rows.T, X if Z is None else Z).T
-        xp = namespace(found)
+        gram = _as_array(self.gram)
+        xp = namespace(gram)
+        if Z is None and np.array_equal(X, np.arange(gram.shape[0])):
+            found = xp.asarray(gram, copy=True)  # all of them, as they are
+        else:
+            found = take(take(gram, X).T, X if Z is None else Z).T
         if not bool(xp.all(xp.isfinite(found))):
             raise ValueError("gram contains NaN or infinity for some of these objects; expected finite kernel values")
         if Z is None:
@@ -142,18 +145,8 @@ def require_square(matrix: Any, name: str, owner: str) -> None:
 
 def require_symmetric(matrix: Array, name: str) -> None:
     """Raise if the matrix differs from its transpose by more than rounding, with the worst pair."""
-    xp = namespace(matrix)
-    worst, where, largest = 0.0, (0, 0), 0.0
-    for rows in row_blocks(matrix):
-        block = matrix[rows, :]
-        difference = xp.abs(block - matrix[:, rows].T)
-        largest = max(largest, float(xp.max(xp.abs(block))))
-        if float(xp.max(difference)) > worst:
-            worst = float(xp.max(difference))
-            i, j = divmod(int(xp.argmax(xp.reshape(difference, (-1,)))), matrix.shape[1])
-            where = (rows.start + i, j)
+    worst, (i, j), largest = asymmetry(matrix)
     if worst > _ASYMMETRY * largest:
-        i, j = where
         raise ValueError(
             f"{name} is not symmetric: entries ({i}, {j}) and ({j}, {i}) differ by {worst:.6g} (the "
             f"largest entry is {largest:.6g}); expected the same value. Symmetrise it with (K + "

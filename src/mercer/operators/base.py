@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from sklearn.base import BaseEstimator
 
@@ -30,6 +31,11 @@ class Outputs:
     orthogonal: bool
     input_vectors: Array
     input_values: Array
+
+    @cached_property
+    def inside(self) -> Array:
+        """UᵀV over the paired outputs."""
+        return self.input_vectors.T @ self.coordinates[: self.paired, :]
 
 
 @dataclass

@@ -72,13 +72,15 @@ class ConditionalCovariance(Operator):
         n, vectors = outputs.paired, outputs.input_vectors
         xp = namespace(vectors)
         rows = _around_mean(outputs.coordinates[:n, :], self.centered)
-        inside = vectors.T @ rows
+        inside = vectors.T @ rows if self.centered else outputs.inside
         ridge = n * self.eps
+        unexplained = inside * xp.sqrt(self.eps / (outputs.input_values + ridge))[:, None]
+        matrix = unexplained.T @ unexplained
+        if vectors.shape[1] == n:
+            return matrix
         # what the eigenvectors do not span is not explained by the inputs at all
-        outside = rows - vectors @ inside if vectors.shape[1] < n else None
-        inside *= xp.sqrt(ridge / (outputs.input_values + ridge))[:, None]
-        matrix = inside.T @ inside / n
-        return matrix if outside is None else matrix + outside.T @ outside / n
+        outside = rows - vectors @ inside
+        return matrix + outside.T @ outside / n
 
 
 def _around_mean(rows: Array, centered: bool) -> Array:

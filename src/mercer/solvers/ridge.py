@@ -9,8 +9,10 @@ import numpy as np
 
 from mercer import memory
 from mercer.arrays import Array, eye, like, namespace
+from mercer.kernels._grams import row_blocks
 from mercer.objects import take
 from mercer.operators.base import OperatorSpectrum
+from mercer.solvers.filters import Filters
 from mercer.solvers.spectrum import Spectrum
 
 _BLOCK = 512
@@ -35,6 +37,8 @@ class Ridge:
     penalty : {"function", "coefficients"}
         What the ridge penalises: the norm of the function (:math:`k + \alpha I`), or the sum of squared coefficients
         (:math:`k^2 + \alpha I`, Weston's technical report).
+    inside : array (m, r), optional
+        :math:`U^\top V`, where it has been computed already.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class Ridge:
         targets: Array | None,
         operator: OperatorSpectrum | None = None,
         penalty: str = "function",
+        inside: Array | None = None,
     ) -> None:
         self.spectrum = spectrum
         self.penalty = penalty
@@ -50,7 +55,10 @@ class Ridge:
         xp = namespace(spectrum.values)
         self.gains = xp.ones_like(spectrum.values[:1]) if operator is None else operator.values
         self.targets = targets
-        self.inside = spectrum.vectors.T if targets is None else self._rotate(spectrum.vectors.T @ targets)
+        if targets is None:
+            self.inside = spectrum.vectors.T
+        else:
+            self.inside = self._rotate(spectrum.vectors.T @ targets if inside is None else inside)
 
     # -- filters ------------------------------------------------------------------------------------
 
@@ -59,10 +67,15 @@ class Ridge:
         s = self.spectrum.values[:, None]
         return alpha / (s * s + alpha) if self.penalty == "coefficients" else alpha / (s * self.gains + alpha)
 
-    def _gain(self, alpha: float) -> Array:
-        """(1 − R) / s, which turns UᵀV into coefficients on k_x U."""
+    def _gained(self, alpha: float) -> Array:
+        """(1 − R) / s applied to UᵀV: the coefficients on k_x U."""
         s = self.spectrum.values[:, None]
-        return s / (s * s + alpha) if self.penalty == "coefficients" else self.gains / (s * self.gains + alpha)
+        if self.penalty == "coefficients":
+            return self.inside * (s / (s * s + alpha))
+        gained = namespace(self.inside).empty_like(self.inside)
+        for rows in row_blocks(gained):
+            gained[rows, :] = self.gains / (s[rows, :] * self.gains + alpha) * self.inside[rows, :]
+        return gained
 
     def _rotate(self, points: Array) -> Array:
         return points if self.rotation is None else points @ self.rotation
@@ -74,7 +87,7 @@ class Ridge:
 
     def coefficients(self, alpha: float) -> Array:
         """B with h(x) = k_x B, kernel values against the basis inputs."""
-        return self.spectrum.basis @ self._unrotate(self._gain(alpha) * self.inside)
+        return self.spectrum.basis @ self._unrotate(self._gained(alpha))
 
     def leave_one_out(self, alpha: float) -> Array:
         """h₋ⱼ(xⱼ) for each training pair: the point predicted for it by the fit without it. C is held fixed."""
@@ -95,6 +108,9 @@ class Ridge:
             assert gram is not None
             for alpha in alphas:
                 yield self._quadratic(alpha, gram) / self._diagonal(self._residual(alpha))[:, 0] ** 2
+            return
+        if self.gains.shape[0] == 1:
+            yield from self._risks_filtered(alphas)
             return
         # side by side in no more than one n×n matrix, shared out evenly
         most = max(1, self.targets.shape[0] // self.targets.shape[1])
@@ -150,6 +166,18 @@ class Ridge:
         inside = squares @ residual
         return inside if self.spectrum.complete else inside + (1.0 - xp.sum(squares, axis=1))[:, None]
 
+    def _risks_filtered(self, alphas: Sequence[float]) -> list[Array]:
+        """The risks of many alphas where one filter serves all output directions."""
+        xp = namespace(self.inside)
+        residuals = xp.concat([self._residual(float(alpha)) for alpha in alphas], axis=1)
+        vectors, diagonals = self.spectrum.vectors, self._diagonal(residuals)
+        if self.spectrum.complete:
+            squares = Filters(residuals).squared_norms(vectors, self.inside)
+        else:
+            squares = Filters(residuals - 1.0).squared_norms(vectors, self.inside, self._rotated)
+        risks = squares / diagonals**2
+        return [risks[:, i] for i in range(len(alphas))]
+
     def _risks_together(self, alphas: Sequence[float]) -> list[Array]:
         """The risks of a few alphas; narrow targets are put side by side, since one wide product is the faster."""
         xp = namespace(self.inside)
@@ -162,12 +190,8 @@ class Ridge:
         wide = (residuals if complete else residuals - 1.0) * self.inside[:, None, :]
         left = vectors @ xp.reshape(wide, (wide.shape[0], -1))
         left = xp.reshape(left, (vectors.shape[0], *wide.shape[1:]))
-        left = left if complete else self._rotated[:, None, :] + left
-        if diagonals.shape[2] == 1:  # one diagonal for all coordinates can be divided by afterwards
-            risks = xp.vecdot(left, left) / diagonals[:, :, 0] ** 2
-        else:
-            left = left / diagonals
-            risks = xp.vecdot(left, left)
+        left = (left if complete else self._rotated[:, None, :] + left) / diagonals
+        risks = xp.vecdot(left, left)
         return [risks[:, i] for i in range(len(alphas))]
 
     @cached_property
