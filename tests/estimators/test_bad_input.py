@@ -9,7 +9,7 @@ from mercer.decoders import Candidates
 from mercer.embeddings import Features, Implicit, PrincipalComponents
 from mercer.kernels import Classes, FromFunction, Gaussian, Linear, Precomputed, Subsequence
 from mercer.operators import Covariance, Identity
-from mercer.solvers import Cholesky, Exact, LowRank
+from mercer.solvers import Cholesky, Exact, LowRank, Tridiagonal
 
 X = np.random.default_rng(0).standard_normal((6, 2))
 Y = np.random.default_rng(1).standard_normal((6, 2))
@@ -80,6 +80,12 @@ def nan_at(i):
         (DependencyEstimator(embedding="pca"), (X, Y), "embedding='pca'; expected 'auto'"),
         (DependencyEstimator(loss="f1"), (X, Y), "loss='f1'"),
         (DependencyEstimator(solver=Cholesky()), (X, Y), r"solver=Cholesky\(\) solves one alpha"),
+        (
+            DependencyEstimator(solver=Tridiagonal(), alpha=0.1),
+            (X, Y),
+            r"with an operator on the outputs, and came with",
+        ),
+        (DependencyEstimator(solver=Tridiagonal(), operator=Covariance()), (X, Y), "and alpha to be chosen"),
         (
             DependencyEstimator(solver=Exact("coefficients"), operator=Covariance()),
             (X, Y),

@@ -10,7 +10,7 @@ from mercer.decoders import Candidates, ClosedForm, ExpectedLoss, FixedPoint, Pe
 from mercer.embeddings import Features, Implicit, Pivoted, PrincipalComponents, Spectral
 from mercer.kernels import Classes, Gaussian, LabelSets, Linear, Positions, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance
-from mercer.solvers import Auto, Cholesky, Exact, LowRank
+from mercer.solvers import Auto, Cholesky, Exact, LowRank, Tridiagonal
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((20, 3))
@@ -185,8 +185,10 @@ def test_auto_picks_by_output_kernel_and_says_why(output_kernel, outputs, loss, 
 
 
 def test_auto_solver_can_be_asked():
-    assert isinstance(Auto().choose(Covariance(), one_alpha=True).part, Exact)
-    assert "eigendecomposition" in Auto().choose(ConditionalCovariance(), one_alpha=True).reason
+    assert isinstance(Auto().choose(Covariance(), one_alpha=True).part, Tridiagonal)
+    assert isinstance(Auto().choose(Covariance(), one_alpha=True, on_numpy=False).part, Exact)
+    assert "tridiagonal" in Auto().choose(ConditionalCovariance(), one_alpha=True).reason
+    assert "eigendecomposition" in Auto().choose(ConditionalCovariance(), one_alpha=False).reason
     model = DependencyEstimator(solver=Auto()).fit(X, Y)
     assert isinstance(model.solver_, Exact)
     low = DependencyEstimator(Gaussian(1.5), Gaussian(1.0), solver=LowRank(tol=1e-3), alpha=0.1).fit(X, Y)

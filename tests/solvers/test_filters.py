@@ -9,7 +9,7 @@ from mercer.arrays import to_numpy
 from mercer.solvers import filters
 from mercer.solvers.filters import Filters
 from mercer.solvers.ridge import Ridge
-from mercer.solvers.spectrum import Spectrum
+from mercer.spectrum import Spectrum
 
 
 def orthonormal(n, m, random):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mercer import NumericalWarning, memory
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
 from mercer.pivoted import pivoted_cholesky
-from mercer.solvers import Cholesky, Exact, LowRank, SpectralSolver, Spectrum
+from mercer.solvers import Cholesky, Exact, LowRank, SpectralSolver, Spectrum, Tridiagonal
 from mercer.testing import check_solver
 
 X = np.random.default_rng(0).standard_normal((14, 3))
@@ -16,7 +16,9 @@ NEW = np.random.default_rng(1).standard_normal((4, 3))
 WORDS = ["abab", "abba", "baab", "bbaa", "aabb", "baba", "abaa", "bbab"]
 
 
-@pytest.mark.parametrize("solver", [Exact(), Cholesky(), LowRank(tol=0.0), LowRank(rank=14, tol=0.0)], ids=repr)
+@pytest.mark.parametrize(
+    "solver", [Exact(), Cholesky(), Tridiagonal(), LowRank(tol=0.0), LowRank(rank=14, tol=0.0)], ids=repr
+)
 def test_contract(solver):
     check_solver(solver, Gaussian(1.0), X, NEW)
     check_solver(solver, Linear(), X, NEW)
@@ -98,12 +100,13 @@ def test_a_given_gram_matrix_is_not_overwritten():
     before = K.copy()
     Exact().factorize(Precomputed(), K)
     Cholesky().factorize(Precomputed(), K, 0.1)
+    Tridiagonal().factorize(Precomputed(), K)
     assert np.array_equal(K, before)
 
 
 def test_indefinite_matrices_are_refused_or_mended_aloud():
     bad = np.diag([1.0, 1.0, -0.5])
-    for factorize in (Exact().factorize, lambda k, m: Cholesky().factorize(k, m, 0.6)):
+    for factorize in (Exact().factorize, Tridiagonal().factorize, lambda k, m: Cholesky().factorize(k, m, 0.6)):
         with pytest.raises(ValueError, match=r"smallest eigenvalue is -0\.5 \(the largest is 1\)"):
             factorize(Precomputed(), bad)
     with pytest.warns(NumericalWarning, match=r"smallest eigenvalue is -0\.5 .* 20\.000% of the spectrum"):

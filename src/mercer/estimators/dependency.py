@@ -13,7 +13,7 @@ from mercer.embeddings import Directions, Embedding, Implicit
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_inputs, check_pairs, listed
 from mercer.estimators.jackknife import LeftOutFits
-from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver
+from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver, on_numpy
 from mercer.estimators.regression import (
     Basis,
     Regression,
@@ -31,7 +31,7 @@ from mercer.objects import Objects, count, take
 from mercer.operators import Identity, Operator, OperatorValuedKernel
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.selection.ridge import ridge_selection
-from mercer.solvers import Cholesky, Exact
+from mercer.solvers import Exact, SpectralSolver
 from mercer.solvers.gram import gram_matrix
 
 
@@ -148,7 +148,7 @@ class DependencyEstimator(ObjectEstimator):
         operator = clone(self.operator)
         if isinstance(operator, OperatorValuedKernel):
             check_same_inputs(operator, self.input_kernel)
-        solver, solver_reason = choose_solver(self.solver, operator, one_alpha)
+        solver, solver_reason = choose_solver(self.solver, operator, one_alpha, on_numpy(pairs.inputs))
         decoder, decoder_reason = choose_decoder(self.decoder, pairs.output_kernel, self.loss, pairs.everything)
         embedding, embedding_reason = choose_embedding(self.embedding, pairs, operator, solver, decoder)
         if not pairs.output_kernel.is_psd and not embedding.decomposes:
@@ -201,7 +201,7 @@ class DependencyEstimator(ObjectEstimator):
             return super()._left_out_points()
         embedding, inputs = self.embedding_, self._basis.inputs
         outputs = take(embedding.outputs_, slice(0, embedding.paired_))
-        solver = Exact() if isinstance(self.solver_, Cholesky) else self.solver_
+        solver = self.solver_ if isinstance(self.solver_, SpectralSolver) else Exact()
         problem = Regression(
             self.input_kernel_, inputs, outputs, embedding.outputs_, self.operator_, solver, embedding, self.decoder_
         )

@@ -14,10 +14,12 @@ from mercer.kernels import LabelsBySize
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count, is_numeric
 from mercer.operators import Covariance, Identity, Operator, OperatorValuedKernel
-from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver, Structured
+from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver, Structured, Tridiagonal
 
 
-def choose_solver(solver: Any, operator: Operator | OperatorValuedKernel, one_alpha: bool) -> Choice:
+def choose_solver(
+    solver: Any, operator: Operator | OperatorValuedKernel, one_alpha: bool, on_numpy: bool = True
+) -> Choice:
     """The solver, from ``"auto"``, `Auto()` or the one the user gave."""
     if isinstance(operator, OperatorValuedKernel) != isinstance(solver, Structured):
         if not isinstance(operator, OperatorValuedKernel):
@@ -30,12 +32,17 @@ def choose_solver(solver: Any, operator: Operator | OperatorValuedKernel, one_al
     if isinstance(solver, str) and solver == "auto":
         solver = Auto()
     if isinstance(solver, Auto):
-        return solver.choose(operator, one_alpha)
+        return solver.choose(operator, one_alpha, on_numpy)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver={solver!r}; expected 'auto' or a solver from mercer.solvers, such as Exact()")
     if isinstance(solver, Cholesky) and not (one_alpha and isinstance(operator, Identity)):
         raise ValueError(
             f"solver=Cholesky() solves one alpha with the identity operator, and came with operator={operator!r} and "
+            f"{'one alpha' if one_alpha else 'alpha to be chosen'}; use solver='auto' or Exact()"
+        )
+    if isinstance(solver, Tridiagonal) and (not one_alpha or isinstance(operator, Identity)):
+        raise ValueError(
+            f"solver=Tridiagonal() solves one alpha with an operator on the outputs, and came with operator={operator!r} and "
             f"{'one alpha' if one_alpha else 'alpha to be chosen'}; use solver='auto' or Exact()"
         )
     if isinstance(solver, Exact):
@@ -46,6 +53,11 @@ def choose_solver(solver: Any, operator: Operator | OperatorValuedKernel, one_al
             "use penalty='function'"
         )
     return Choice(clone(solver), "given")
+
+
+def on_numpy(objects: Objects) -> bool:
+    """Whether objects are worked on by NumPy: its arrays, and objects that are no arrays."""
+    return is_numpy_array(objects) or not is_numeric(objects)
 
 
 def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Objects | None = None) -> Choice:
@@ -91,6 +103,6 @@ def choose_embedding(
     if isinstance(operator, Identity):
         return Choice(Implicit(), "the identity operator needs no coordinates")
     needs = f"{type(operator).__name__} needs coordinates"
-    if isinstance(operator, Covariance) or not (is_numpy_array(outputs) or not is_numeric(outputs)):
+    if isinstance(operator, Covariance) or not on_numpy(outputs):
         return Choice(Spectral(), f"{needs}, and eigenvectors give exact ones")
     return Choice(Pivoted(tol=0.0), f"{needs}, and a whole Cholesky factor gives exact ones at the least cost")

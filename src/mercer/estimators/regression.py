@@ -18,9 +18,10 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
 from mercer.objects import Objects, concatenate, count, is_numeric, take
 from mercer.operators import Identity, Operator, OperatorValuedKernel, Outputs
+from mercer.operators.base import Inputs
 from mercer.selection.judges import Judge
 from mercer.selection.ridge import Trial, ridge_selection
-from mercer.solvers import Cholesky, LowRank, Ridge, Solver, SpectralSolver, Spectrum
+from mercer.solvers import Cholesky, Exact, LowRank, Ridge, Solver, SpectralSolver, Spectrum, Tridiagonal
 from mercer.solvers.base import CholeskyMap, LinearMap
 from mercer.solvers.gram import gram_matrix, warn_low_rank
 
@@ -90,13 +91,16 @@ class Regression:
         assert isinstance(self.operator, Operator)
         if isinstance(self.operator, Identity):
             return Ridge(spectrum, self.targets(spectrum.vectors), penalty=penalty)
+        outputs = self.outputs_on(spectrum, spectrum.vectors)
+        operator = self.operator.spectrum(outputs)
+        return Ridge(spectrum, outputs.coordinates[: self.paired, :], operator, penalty, outputs.inside)
+
+    def outputs_on(self, inputs: Inputs, reference: Array) -> Outputs:
+        """What the operator looks at, in the library and on the device of `reference`."""
         rows = self.embedding.coordinates_
         if rows is None:
             raise ValueError(f"operator={self.operator!r} needs an embedding with coordinates")
-        rows, orthogonal = like(rows, spectrum.vectors), self.embedding.orthogonal_
-        outputs = Outputs(rows, self.paired, orthogonal, spectrum.vectors, spectrum.values)
-        operator = self.operator.spectrum(outputs)
-        return Ridge(spectrum, rows[: self.paired, :], operator, penalty, outputs.inside)
+        return Outputs(like(rows, reference), self.paired, self.embedding.orthogonal_, inputs)
 
     def on(self, train: np.ndarray) -> Regression:
         """The same problem on some of the pairs; the embedding and the decoder are fitted anew."""
@@ -139,6 +143,8 @@ def fit_ridge(problem: Regression, alpha: Any, judge: Judge) -> Fitted:
     rule = ridge_selection(alpha)
     if isinstance(problem.solver, Cholesky):
         return _fit_cholesky(problem, problem.solver, float(alpha))
+    if isinstance(problem.solver, Tridiagonal):
+        return _fit_tridiagonal(problem, problem.solver, float(alpha))
     assert isinstance(problem.solver, SpectralSolver)
     spectrum = problem.solver.factorize(problem.kernel, problem.inputs)
     if isinstance(problem.solver, LowRank):
@@ -165,6 +171,21 @@ def _fit_cholesky(problem: Regression, solver: Cholesky, alpha: float) -> Fitted
     if isinstance(problem.decoder, Standardized):
         problem.decoder.calibrate(_leave_one_out(found, targets))
     return Fitted(fitted, Basis(problem.inputs, None), alpha, None, None)
+
+
+def _fit_tridiagonal(problem: Regression, solver: Tridiagonal, alpha: float) -> Fitted:
+    assert isinstance(problem.operator, Operator)
+    form = solver.factorize(problem.kernel, problem.inputs)
+    outputs = problem.outputs_on(form, form.diagonal)
+    operator = problem.operator.spectrum(outputs)
+    assert operator is not None
+    inside = outputs.inside if operator.vectors is None else outputs.inside @ operator.vectors
+    solved = form.solve(inside, operator.values, alpha)
+    solved *= operator.values
+    coefficients = form.outside(solved if operator.vectors is None else solved @ operator.vectors.T)
+    if isinstance(problem.decoder, Standardized):
+        problem.decoder.calibrate(left_out_points(replace(problem, solver=Exact()), alpha))
+    return Fitted(LinearMap(coefficients), Basis(problem.inputs, None), alpha, None, None)
 
 
 def _leave_one_out(found: CholeskyMap, targets: Array | None) -> Array:

@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array
+
+
+class Inputs(Protocol):
+    r"""What an operator may look at of the input Gram matrix, :math:`k = U T U^\top` with orthonormal columns in U.
+
+    Solvers bring it in a form that is cheap to solve in: T diagonal (`mercer.solvers.Spectrum`) or tridiagonal.
+    """
+
+    complete: bool
+    """Whether U is square."""
+
+    def inside(self, rows: Array) -> Array:
+        """Uᵀ times `rows`."""
+
+    def outside(self, inside: Array) -> Array:
+        """U times `inside`."""
+
+    def whitened(self, inside: Array, ridge: float) -> Array:
+        """W with WᵀW = `inside`ᵀ (T + ridge I)⁻¹ `inside`."""
 
 
 @dataclass
@@ -22,20 +42,19 @@ class Outputs:
         n, how many rows have an input.
     orthogonal : bool
         Whether the columns of `coordinates` are orthogonal.
-    input_vectors, input_values : array (n, m), array (m,)
-        Eigenvectors U and eigenvalues s of the input Gram matrix k.
+    inputs : Inputs
+        The input Gram matrix k.
     """
 
     coordinates: Array
     paired: int
     orthogonal: bool
-    input_vectors: Array
-    input_values: Array
+    inputs: Inputs
 
     @cached_property
     def inside(self) -> Array:
         """UᵀV over the paired outputs."""
-        return self.input_vectors.T @ self.coordinates[: self.paired, :]
+        return self.inputs.inside(self.coordinates[: self.paired, :])
 
 
 @dataclass

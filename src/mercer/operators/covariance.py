@@ -66,20 +66,18 @@ class ConditionalCovariance(Operator):
         self.centered = centered
 
     def matrix(self, outputs: Outputs) -> Array:
-        """Vᵀ A V / n with A = nε (k + nεI)⁻¹, through the eigenvectors of k."""
+        """Vᵀ ε (k + nεI)⁻¹ V."""
         if not isinstance(self.eps, Real) or not 0 < self.eps < float("inf"):
             raise ValueError(f"eps={self.eps!r}; expected a positive number")
-        n, vectors = outputs.paired, outputs.input_vectors
-        xp = namespace(vectors)
+        n, inputs = outputs.paired, outputs.inputs
         rows = _around_mean(outputs.coordinates[:n, :], self.centered)
-        inside = vectors.T @ rows if self.centered else outputs.inside
-        ridge = n * self.eps
-        unexplained = inside * xp.sqrt(self.eps / (outputs.input_values + ridge))[:, None]
-        matrix = unexplained.T @ unexplained
-        if vectors.shape[1] == n:
+        inside = inputs.inside(rows) if self.centered else outputs.inside
+        whitened = inputs.whitened(inside, n * self.eps)
+        matrix = whitened.T @ whitened * self.eps
+        if inputs.complete:
             return matrix
-        # what the eigenvectors do not span is not explained by the inputs at all
-        outside = rows - vectors @ inside
+        # what U does not span is not explained by the inputs at all
+        outside = rows - inputs.outside(inside)
         return matrix + outside.T @ outside / n
 
 

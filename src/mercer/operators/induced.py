@@ -10,6 +10,7 @@ from mercer.objects import Objects, count
 from mercer.operators.base import Operator, Outputs
 from mercer.operators.identity import Identity
 from mercer.operators.joint import JointKernel, TensorProductJoint
+from mercer.spectrum import Spectrum
 
 
 class InducedJoint(JointKernel):
@@ -63,7 +64,8 @@ class InducedJoint(JointKernel):
         embedding.fit(l, l.check(Y, "Y"))
         values, vectors = eigh(fresh(k(X), X))
         values = clip_spectrum(values, f"the input Gram matrix of {k!r}")
-        outputs = Outputs(like(embedding.coordinates_, vectors), count(Y), embedding.orthogonal_, vectors, values)
+        inputs = Spectrum(vectors, values, vectors)
+        outputs = Outputs(like(embedding.coordinates_, vectors), count(Y), embedding.orthogonal_, inputs)
         return InducedJoint(k, l, self.operator, embedding, self.operator.matrix(outputs))
 
     def blocks(self, X: Objects, X2: Objects | None, width: int) -> Array:

@@ -93,8 +93,8 @@ class Grams:
 
     def ridge(self, operator: Operator) -> Ridge:
         """The regression of one-hot words, with that operator."""
-        targets, vectors, values = self.fold.targets, self.spectrum.vectors, self.spectrum.values
-        outputs = Outputs(targets, len(targets), False, vectors, values)
+        targets = self.fold.targets
+        outputs = Outputs(targets, len(targets), False, self.spectrum)
         return Ridge(self.spectrum, targets, operator.spectrum(outputs))
 
     def points(self, operator: Operator, alpha: float) -> np.ndarray:

@@ -7,7 +7,8 @@ from mercer.solvers.conjugate_gradient import Solution, conjugate_gradient
 from mercer.solvers.exact import Cholesky, Exact
 from mercer.solvers.low_rank import LowRank
 from mercer.solvers.ridge import Ridge
-from mercer.solvers.spectrum import Spectrum
+from mercer.solvers.tridiagonal import Tridiagonal
+from mercer.spectrum import Spectrum
 
 __all__ = [
     "Auto",
@@ -21,5 +22,6 @@ __all__ = [
     "SpectralSolver",
     "Spectrum",
     "Structured",
+    "Tridiagonal",
     "conjugate_gradient",
 ]

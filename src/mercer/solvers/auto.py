@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from mercer.operators import Identity, Operator
+from mercer.operators import ConditionalCovariance, Covariance, Identity, Operator
 from mercer.solvers.base import Solver
 from mercer.solvers.exact import Cholesky, Exact
+from mercer.solvers.tridiagonal import Tridiagonal
 
 
 class Choice(NamedTuple):
@@ -19,25 +20,30 @@ class Choice(NamedTuple):
 class Auto(Solver):
     """Pick an exact solver; never an approximate one without being told.
 
-    ==================  ===============================  ============
-    operator            ridge                            picks
-    ==================  ===============================  ============
-    identity            one number                       `Cholesky`
-    identity            chosen (leave-one-out, …)        `Exact`
-    any other           one number, or chosen            `Exact`
-    ==================  ===============================  ============
+    =======================  ===============================  =============
+    operator                 ridge                            picks
+    =======================  ===============================  =============
+    identity                 one number                       `Cholesky`
+    covariance, conditional  one number, NumPy arrays         `Tridiagonal`
+    any                      chosen (leave-one-out, …)        `Exact`
+    any other                one number, or chosen            `Exact`
+    =======================  ===============================  =============
 
     Examples
     --------
     >>> from mercer.operators import Covariance
     >>> Auto().choose(Covariance(), one_alpha=True).part
-    Exact()
+    Tridiagonal()
     """
 
-    def choose(self, operator: Operator, one_alpha: bool) -> Choice:
-        """The solver for this operator, and why."""
+    def choose(self, operator: Operator, one_alpha: bool, on_numpy: bool = True) -> Choice:
+        """The solver for this operator, and why; `on_numpy` says whether inputs are NumPy arrays or objects."""
         if one_alpha and isinstance(operator, Identity):
             return Choice(Cholesky(), "one ridge with the identity operator needs one Cholesky factor")
+        if one_alpha and on_numpy and type(operator) in (Covariance, ConditionalCovariance):
+            return Choice(
+                Tridiagonal(), "one ridge for each output direction needs a tridiagonal form, no eigenvectors"
+            )
         if isinstance(operator, Identity):
             return Choice(Exact(), "choosing the ridge needs the whole path, which one eigendecomposition gives")
         return Choice(

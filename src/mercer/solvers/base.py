@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from mercer.arrays import Array, cholesky, like, solve_triangular
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects
-from mercer.solvers.spectrum import Spectrum
+from mercer.spectrum import Spectrum
 
 
 class Solver(BaseEstimator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mercer.arrays import Array, clip_spectrum, eigh, eye, namespace
 from mercer.solvers.block_systems import _CHUNK, BlockSystem
 from mercer.solvers.ridge import Ridge
-from mercer.solvers.spectrum import Spectrum
+from mercer.spectrum import Spectrum
 
 
 class Factored(BlockSystem):

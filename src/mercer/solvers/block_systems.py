@@ -24,7 +24,7 @@ from mercer.operators.blocks import KroneckerSum, full
 from mercer.solvers.conjugate_gradient import Solution
 from mercer.solvers.kronecker import CommonBasis, Pencil
 from mercer.solvers.ridge import Ridge
-from mercer.solvers.spectrum import Spectrum
+from mercer.spectrum import Spectrum
 
 _CHUNK = 2**22
 """Numbers in p×p blocks worked on at a time."""

@@ -16,7 +16,7 @@ from mercer.kernels.base import Kernel
 from mercer.objects import Objects
 from mercer.solvers.base import CholeskyMap, Solver, SpectralSolver
 from mercer.solvers.gram import gram_matrix, own
-from mercer.solvers.spectrum import Spectrum
+from mercer.spectrum import Spectrum
 
 _EXACT_MATRICES = 8
 """n×n matrices an exact fit may hold at once (measured by `mercer bench core`)."""

@@ -10,7 +10,7 @@ from mercer.objects import Objects
 from mercer.pivoted import pivoted_cholesky
 from mercer.solvers.base import SpectralSolver
 from mercer.solvers.gram import check_finite, warn_low_rank
-from mercer.solvers.spectrum import Spectrum
+from mercer.spectrum import Spectrum
 
 
 class LowRank(SpectralSolver):

@@ -13,7 +13,7 @@ from mercer.kernels._grams import row_blocks
 from mercer.objects import take
 from mercer.operators.base import OperatorSpectrum
 from mercer.solvers.filters import Filters
-from mercer.solvers.spectrum import Spectrum
+from mercer.spectrum import Spectrum
 
 _BLOCK = 512
 """Columns worked on at a time where a whole n×r temporary would not be needed."""
@@ -58,7 +58,7 @@ class Ridge:
         if targets is None:
             self.inside = spectrum.vectors.T
         else:
-            self.inside = self._rotate(spectrum.vectors.T @ targets if inside is None else inside)
+            self.inside = self._rotate(spectrum.inside(targets) if inside is None else inside)
 
     # -- filters ------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ def check_operator(
     values, vectors = np.linalg.eigh(input_gram)
     values = np.maximum(values, 0.0)
     before = coordinates.copy()
-    outputs = Outputs(coordinates, n, False, vectors, values)
+    outputs = Outputs(coordinates, n, False, Spectrum(vectors, values, vectors))
     matrix = np.asarray(operator.matrix(outputs))
     assert matrix.shape == (r, r), f"{operator!r}.matrix has shape {matrix.shape}; expected {(r, r)}"
     assert np.allclose(matrix, matrix.T, atol=atol), f"{operator!r}.matrix is not symmetric"
@@ -62,5 +62,5 @@ def check_operator(
     assert gap <= atol, f"{operator!r}: the solver and the dense block system differ by {gap:.3g}"
 
     order = np.random.default_rng(0).permutation(n)
-    moved = operator.matrix(Outputs(coordinates[order], n, False, vectors[order], values))
+    moved = operator.matrix(Outputs(coordinates[order], n, False, Spectrum(vectors[order], values, vectors[order])))
     assert np.allclose(moved, matrix, atol=atol), f"{operator!r}.matrix depends on the order of the pairs"

@@ -7,7 +7,7 @@ import numpy as np
 from mercer.arrays import to_numpy
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects
-from mercer.solvers import Cholesky, Ridge, Solver, SpectralSolver
+from mercer.solvers import Cholesky, Ridge, Solver, SpectralSolver, Tridiagonal
 
 
 def check_solver(
@@ -38,7 +38,13 @@ def check_solver(
         weights = to_numpy(solver.factorize(kernel, inputs, alpha)(cross))
         assert np.allclose(weights, dense, atol=atol), f"{solver!r}: weights differ from the dense solution"
         return
-    assert isinstance(solver, SpectralSolver), f"{solver!r} is neither Cholesky nor a SpectralSolver"
+    if isinstance(solver, Tridiagonal):
+        form = solver.factorize(kernel, inputs)
+        solved = form.outside(form.solve(form.inside(np.eye(n)), np.ones(n), alpha))
+        assert np.allclose(cross @ solved, dense, atol=atol), f"{solver!r}: weights differ from the dense solution"
+        assert np.array_equal(to_numpy(kernel(inputs)), gram), f"{solver!r} changed the inputs it was given"
+        return
+    assert isinstance(solver, SpectralSolver), f"{solver!r} is none of Cholesky, Tridiagonal and SpectralSolver"
     spectrum = solver.factorize(kernel, inputs)
     vectors, values = to_numpy(spectrum.vectors), to_numpy(spectrum.values)
     assert np.allclose(vectors.T @ vectors, np.eye(len(values)), atol=1e-8), f"{solver!r}: U is not orthonormal"

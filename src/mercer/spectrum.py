@@ -37,6 +37,18 @@ class Spectrum:
     def __post_init__(self) -> None:
         self.complete = self.vectors.shape[0] == self.vectors.shape[1]
 
+    def inside(self, rows: Array) -> Array:
+        """Uᵀ times `rows`."""
+        return self.vectors.T @ rows
+
+    def outside(self, inside: Array) -> Array:
+        """U times `inside`."""
+        return self.vectors @ inside
+
+    def whitened(self, inside: Array, ridge: float) -> Array:
+        """(S + ridge I)^{-1/2} times `inside`."""
+        return inside / namespace(inside).sqrt(self.values + ridge)[:, None]
+
     @classmethod
     def of_features(cls, features: Array) -> Spectrum:
         """The spectrum of the Gram matrix Φ Φᵀ of explicit features; new inputs enter by their features."""

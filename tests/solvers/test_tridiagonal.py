@@ -1,0 +1,111 @@
+"""The tridiagonal solver: one ridge with covariance operators, against eigenvectors and dense systems."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer import DependencyEstimator, NumericalWarning, load, save
+from mercer.arrays import to_numpy
+from mercer.decoders import Candidates, Standardized
+from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
+from mercer.operators import ConditionalCovariance, Covariance
+from mercer.solvers import Exact, Tridiagonal
+from mercer.solvers.tridiagonal import TridiagonalForm
+
+OPERATORS = [
+    Covariance(),
+    Covariance(centered=True),
+    ConditionalCovariance(0.1),
+    ConditionalCovariance(0.1, centered=True),
+]
+rng = np.random.default_rng(0)
+X, Y, NEW = rng.standard_normal((25, 3)), rng.standard_normal((25, 2)), rng.standard_normal((6, 3))
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(1, 20), rank=st.integers(1, 25), columns=st.integers(1, 9), seed=st.integers(0, 999))
+def test_the_form_is_the_matrix_and_solves_its_systems(n, rank, columns, seed):
+    random = np.random.default_rng(seed)
+    rows = random.standard_normal((n, rank))
+    gram, V, gains = rows @ rows.T, random.standard_normal((n, columns)), 10 ** random.uniform(-3, 1, columns)
+    form = TridiagonalForm(gram.copy(), "k")
+    P = form.outside(np.eye(n))
+    T = np.diag(form.diagonal) + np.diag(form.beside, 1) + np.diag(form.beside, -1)
+    assert np.allclose(P.T @ P, np.eye(n), atol=1e-12)
+    assert np.allclose(P @ T @ P.T, gram, atol=1e-11 * np.trace(gram))
+    assert np.allclose(form.inside(V), P.T @ V)
+    solved = form.solve(V, gains, 0.3)
+    assert np.allclose(T @ solved * gains + 0.3 * solved, V, atol=1e-9)
+    whitened = form.whitened(form.inside(V), 0.3)
+    assert np.allclose(whitened.T @ whitened, V.T @ np.linalg.solve(gram + 0.3 * np.eye(n), V))
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=repr)
+@pytest.mark.parametrize("kernels", [(Gaussian(1.0), Gaussian(1.5)), (Linear(), Linear()), (Gaussian(1.0), Linear())])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0])
+def test_it_agrees_with_eigenvectors(operator, kernels, alpha):
+    fast = DependencyEstimator(*kernels, operator, alpha=alpha, decoder=Candidates()).fit(X, Y)
+    slow = DependencyEstimator(*kernels, operator, alpha=alpha, decoder=Candidates(), solver=Exact()).fit(X, Y)
+    assert isinstance(fast.solver_, Tridiagonal)
+    assert np.allclose(fast._points(NEW), slow._points(NEW), atol=1e-10)
+    assert np.allclose(fast._left_out_points(), slow._left_out_points(), atol=1e-10)
+
+
+@pytest.mark.parametrize("operator", OPERATORS[::2], ids=repr)
+def test_outputs_without_inputs_and_standardized_decoding(operator):
+    more = rng.standard_normal((5, 2))
+    parts = {"alpha": 0.1, "decoder": Standardized()}
+    fast = DependencyEstimator(Gaussian(1.0), Gaussian(1.5), operator, **parts).fit(X, Y, extra_outputs=more)
+    slow = DependencyEstimator(Gaussian(1.0), Gaussian(1.5), operator, solver=Exact(), **parts)
+    slow.fit(X, Y, extra_outputs=more)
+    assert np.allclose(fast._points(NEW), slow._points(NEW), atol=1e-10)
+    assert np.array_equal(fast.predict(NEW), slow.predict(NEW))
+
+
+def test_a_vanishing_ridge_stays_finite():
+    """Where alpha is lost in rounding, no pivot passes through zero."""
+    gram = Gaussian(50.0)(X)
+    form = TridiagonalForm(gram.copy(), "k")
+    solved = form.solve(rng.standard_normal((25, 3)), np.ones(3), 1e-18)
+    assert np.all(np.isfinite(solved))
+    model = DependencyEstimator(Gaussian(50.0), Gaussian(1.0), Covariance(), alpha=1e-18).fit(X, Y)
+    assert np.all(np.isfinite(model.predict(NEW)))
+
+
+def test_what_is_below_zero_is_said():
+    values = np.r_[np.linspace(0.1, 1.0, 11), -1e-9]
+    turn = scipy.linalg.qr(rng.standard_normal((12, 12)))[0]
+    gram = (turn * values) @ turn.T
+    gram = (gram + gram.T) / 2
+    with pytest.warns(
+        NumericalWarning, match=r"slightly negative eigenvalue, -1e-09 \(largest 1\).*diagonal was raised"
+    ):
+        form = TridiagonalForm(gram.copy(), "k")
+    assert np.linalg.eigvalsh(np.diag(form.diagonal) + np.diag(form.beside, 1) + np.diag(form.beside, -1))[0] > -1e-15
+    with pytest.raises(ValueError, match=r"smallest eigenvalue is -0\.5 \(the largest is 1\)"):
+        DependencyEstimator(Precomputed(), Linear(), Covariance(), alpha=0.1).fit(np.diag([1.0, 1.0, -0.5]), Y[:3])
+
+
+def test_objects_and_tensors():
+    words = ["abab", "abba", "baab", "bbaa", "aabb", "baba"]
+    kernel = Subsequence(2).normalized()
+    model = DependencyEstimator(kernel, kernel, Covariance(), alpha=0.01).fit(words, words)
+    assert isinstance(model.solver_, Tridiagonal)
+    assert list(model.predict(words)) == words
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    tensors = DependencyEstimator(Gaussian(1.0), Gaussian(1.0), Covariance(), alpha=0.1)
+    assert isinstance(tensors.fit(torch.asarray(X), torch.asarray(Y)).solver_, Exact)
+    given = tensors.set_params(solver=Tridiagonal()).fit(torch.asarray(X), torch.asarray(Y))
+    assert isinstance(given.predict(torch.asarray(NEW)), torch.Tensor)
+    expected = tensors.fit(X, Y).predict(NEW)
+    assert np.allclose(to_numpy(given.fit(torch.asarray(X), torch.asarray(Y)).predict(torch.asarray(NEW))), expected)
+    mixed = DependencyEstimator(kernel, Linear(), Covariance(), alpha=0.1).fit(words, torch.asarray(Y[:6]))
+    assert isinstance(mixed.predict(words), torch.Tensor)
+
+
+def test_it_survives_saving(tmp_path):
+    model = DependencyEstimator(Gaussian(1.0), Gaussian(1.0), ConditionalCovariance(0.1), alpha=0.1).fit(X, Y)
+    save(model, tmp_path / "model.skops")
+    assert np.array_equal(load(tmp_path / "model.skops").predict(NEW), model.predict(NEW))
