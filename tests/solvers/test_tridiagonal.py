@@ -36,7 +36,7 @@ def test_the_form_is_the_matrix_and_solves_its_systems(n, rank, columns, seed):
     assert np.allclose(P.T @ P, np.eye(n), atol=1e-12)
     assert np.allclose(P @ T @ P.T, gram, atol=1e-11 * np.trace(gram))
     assert np.allclose(form.inside(V), P.T @ V)
-    solved = form.solve(V, gains, 0.3)
+    solved = form.solve(V.copy(), gains, 0.3)
     assert np.allclose(T @ solved * gains + 0.3 * solved, V, atol=1e-9)
     whitened = form.whitened(form.inside(V), 0.3)
     assert np.allclose(whitened.T @ whitened, V.T @ np.linalg.solve(gram + 0.3 * np.eye(n), V))

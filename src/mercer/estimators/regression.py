@@ -179,10 +179,12 @@ def _fit_tridiagonal(problem: Regression, solver: Tridiagonal, alpha: float) -> 
     outputs = problem.outputs_on(form, form.diagonal)
     operator = problem.operator.spectrum(outputs)
     assert operator is not None
-    inside = outputs.inside if operator.vectors is None else outputs.inside @ operator.vectors
-    solved = form.solve(inside, operator.values, alpha)
-    solved *= operator.values
-    coefficients = form.outside(solved if operator.vectors is None else solved @ operator.vectors.T)
+    inside = outputs.inside
+    del outputs  # what is not needed any more is not held while there is more to come
+    inside = inside if operator.vectors is None else inside @ operator.vectors
+    inside = form.solve(inside, operator.values, alpha)
+    inside *= operator.values
+    coefficients = form.outside(inside if operator.vectors is None else inside @ operator.vectors.T)
     if isinstance(problem.decoder, Standardized):
         problem.decoder.calibrate(left_out_points(replace(problem, solver=Exact()), alpha))
     return Fitted(LinearMap(coefficients), Basis(problem.inputs, None), alpha, None, None)

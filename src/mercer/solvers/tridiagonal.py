@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.linalg
@@ -56,31 +57,32 @@ class TridiagonalForm:
     def whitened(self, inside: np.ndarray, ridge: float) -> np.ndarray:
         """W with WᵀW = Vᵀ (k + ridge I)⁻¹ V, from PᵀV: by the triangular factor of T + ridge I."""
         found = np.array(inside)
-        _, pivots = self._eliminate(found, np.ones(1), ridge)
-        found /= np.sqrt(pivots)
+        for i, (pivot, ratio) in enumerate(self._eliminated(np.ones(1), ridge)):
+            found[i + 1 : i + 2] -= ratio * found[i]
+            found[i] /= np.sqrt(pivot)
         return found
 
-    def solve(self, inside: np.ndarray, gains: np.ndarray, alpha: float) -> np.ndarray:
-        """(cₐT + αI)⁻¹ applied to column a, for each column and its gain c."""
-        found = np.array(inside)
-        ratios, pivots = self._eliminate(found, gains, alpha)
-        found /= pivots
-        for i in range(len(found) - 2, -1, -1):
-            found[i] -= ratios[i] * found[i + 1]
-        return found
+    def solve(self, right: np.ndarray, gains: np.ndarray, alpha: float) -> np.ndarray:
+        """(cₐT + αI)⁻¹ applied to column a, for each column and its gain c; overwrites `right`."""
+        ratios = np.empty((len(right), len(gains)))
+        for i, (pivot, ratio) in enumerate(self._eliminated(gains, alpha)):
+            ratios[i] = ratio
+            right[i + 1 : i + 2] -= ratio * right[i]
+            right[i] /= pivot
+        for i in range(len(right) - 2, -1, -1):
+            right[i] -= ratios[i] * right[i + 1]
+        return right
 
-    def _eliminate(self, right: np.ndarray, gains: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Gaussian elimination downwards, in `right`; what each row was multiplied by, and the pivots."""
-        n = len(right)
-        ratios, pivots = np.empty((n - 1, len(gains))), np.empty((n, len(gains)))
-        pivots[0] = self.diagonal[0] * gains + alpha
-        for i in range(n - 1):
-            below = self.beside[i] * gains
-            np.divide(below, pivots[i], out=ratios[i])
-            right[i + 1] -= ratios[i] * right[i]
-            # no pivot of cT + αI is below α, its smallest eigenvalue at least, but by rounding
-            np.maximum(self.diagonal[i + 1] * gains + alpha - ratios[i] * below, alpha, out=pivots[i + 1])
-        return ratios, pivots
+    def _eliminated(self, gains: np.ndarray, alpha: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The pivots of cT + αI downwards, each with the multiple of its row that the next row loses."""
+        pivot = self.diagonal[0] * gains + alpha
+        for diagonal, beside in zip(self.diagonal[1:], self.beside, strict=True):
+            below = beside * gains
+            ratio = below / pivot
+            yield pivot, ratio
+            # no pivot is below α, since no eigenvalue of cT + αI is, but by rounding
+            pivot = np.maximum(diagonal * gains + alpha - ratio * below, alpha)
+        yield pivot, np.zeros_like(pivot)
 
     def _reflected(self, rows: np.ndarray, transposed: str) -> np.ndarray:
         found = np.array(rows, order="C")
