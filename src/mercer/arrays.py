@@ -103,10 +103,16 @@ def exp(a: Array) -> Array:
     return a.exp_() if is_torch_namespace(xp) else xp.exp(a)
 
 
+_COPIED = 1000
+"""Rows of a matrix that is not worth decomposing in place."""
+
+
 def eigh(a: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix; may overwrite `a`."""
     xp = array_namespace(a)
-    if is_numpy_namespace(xp):
+    # NumPy and SciPy bring BLAS threads of their own, and those of matrix products keep the cores for a while: NumPy's
+    # decomposition does not wait for them, SciPy's needs no copy
+    if is_numpy_namespace(xp) and a.shape[0] > _COPIED:
         # LAPACK works in the order of columns: the transpose, the same matrix, is not copied
         matrix = a.T if a.flags.c_contiguous else a
         return scipy.linalg.eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
