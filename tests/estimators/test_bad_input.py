@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from mercer import DependencyEstimator, NeighborsEstimator, memory
+from mercer import CurveRidge, DependencyEstimator, NeighborsEstimator, memory
 from mercer.decoders import Candidates
 from mercer.embeddings import Features, Implicit, PrincipalComponents
 from mercer.kernels import Classes, FromFunction, Gaussian, Linear, Precomputed, Subsequence
@@ -163,6 +163,10 @@ def test_memory_is_checked_before_anything_is_allocated(monkeypatch):
     monkeypatch.undo()
     with pytest.raises(MemoryError, match="1000000 × 1000000"):
         DependencyEstimator(Linear(), alpha=0.1).fit(huge, np.zeros(10**6))
+    with pytest.raises(MemoryError, match="1000000 × 1000000"):
+        DependencyEstimator(Linear(), Gaussian(1.0), Covariance(), alpha=0.1).fit(huge, np.zeros(10**6))
+    with pytest.raises(MemoryError, match="1000000 × 1000000.*fit on fewer curves"):
+        CurveRidge(Linear()).fit(huge, np.zeros((10**6, 2)))
 
 
 def test_regressor_and_ridge_parameters_exclude_each_other():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -12,6 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from mercer.arrays import Array, to_numpy
 from mercer.decoders.base import Decoder
+from mercer.decoders.graph_edits import GraphLabels, edited
 from mercer.embeddings.base import Embedding
 from mercer.graphs import as_graphs, networkx
 from mercer.objects import Objects, as_vectors, take
@@ -85,8 +85,8 @@ class Barycenter(Decoder):
         self._check_parameters()
         graphs = as_graphs(embedding.outputs_, "y")
         super().fit(embedding, loss)
-        self.labels_ = _seen(graphs, self.node_label, nodes=True)
-        self.edge_labels_ = _seen(graphs, self.edge_label, nodes=False)
+        seen = GraphLabels.seen(graphs, self.node_label, self.edge_label)
+        self.labels_, self.edge_labels_ = seen.nodes, seen.edges
         self._require_readable(graphs)
         return self
 
@@ -102,7 +102,7 @@ class Barycenter(Decoder):
             built = [[*own, known[i]] if self.compare or not own else own for i, own in enumerate(built)]
         best, objective = self._nearest(H, built)
         for _ in range(self.edits):
-            further = [edited(graph, self) for graph in best]
+            further = [edited(graph, self._labels) for graph in best]
             found, nearer = self._nearest(H, further)
             improved = nearer < objective - 1e-9 * np.maximum(1.0, np.abs(objective))
             if not improved.any():
@@ -113,10 +113,7 @@ class Barycenter(Decoder):
 
     def _require_readable(self, graphs: np.ndarray) -> None:
         """Raise where built graphs, which have no labels but those named here, would be none to the output kernel."""
-        graph = max(graphs, key=lambda own: own.number_of_edges())
-        built = networkx().Graph()
-        built.add_nodes_from((node, _kept(data, self.node_label)) for node, data in graph.nodes(data=True))
-        built.add_edges_from((u, v, _kept(data, self.edge_label)) for u, v, data in graph.edges(data=True))
+        built = self._labels.bare(max(graphs, key=lambda own: own.number_of_edges()))
         try:
             self.embedding_.kernel_.diag([built])
         except ValueError as error:
@@ -147,7 +144,7 @@ class Barycenter(Decoder):
         order = order[weights[order] > 0]
         if len(order) == 0:
             return []
-        parts = [_Part.of(self.embedding_.outputs_[j], self) for j in order]
+        parts = [_Part.of(self.embedding_.outputs_[j], self._labels) for j in order]
         share = weights[order] / weights[order].sum()
         sizes = [self.size] if self.size is not None else list(dict.fromkeys(part.size for part in parts))
         built = []
@@ -181,11 +178,11 @@ class Barycenter(Decoder):
 
     def _rounded(self, nodes: np.ndarray, edges: np.ndarray, count: int) -> Any:
         """A connected graph of `count` edges: first the tree of the most mass, then the heaviest further pairs."""
-        size, mass = len(nodes), edges.sum(axis=0)
+        size, mass, labels = len(nodes), edges.sum(axis=0), self._labels
         firsts, seconds = np.triu_indices(size, 1)
         graph = networkx().Graph()
         for i in range(size):
-            graph.add_node(i, **_labelled(self.node_label, self.labels_[int(np.argmax(nodes[i]))]))
+            graph.add_node(i, **labels.node_data(labels.nodes[int(np.argmax(nodes[i]))]))
         tree = minimum_spanning_tree(np.triu(2.0 + mass.max(initial=0.0) - mass, 1)).tocoo()
         chosen = {(int(u), int(v)) for u, v in zip(tree.row, tree.col, strict=True)}
         for j in np.argsort(-mass[firsts, seconds], kind="stable"):
@@ -193,9 +190,12 @@ class Barycenter(Decoder):
                 break
             chosen.add((int(firsts[j]), int(seconds[j])))
         for u, v in sorted(chosen):
-            label = self.edge_labels_[int(np.argmax(edges[:, u, v]))]
-            graph.add_edge(u, v, **_labelled(self.edge_label, label))
+            graph.add_edge(u, v, **labels.edge_data(labels.edges[int(np.argmax(edges[:, u, v]))]))
         return graph
+
+    @property
+    def _labels(self) -> GraphLabels:
+        return GraphLabels(self.node_label, self.edge_label, self.labels_, self.edge_labels_)
 
     def _check_parameters(self) -> None:
         for name, least in (("parts", 0), ("edits", 0), ("size", 1)):
@@ -210,10 +210,6 @@ class Barycenter(Decoder):
             import ot  # noqa: F401
         except ImportError as error:
             raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
-
-
-def _kept(data: dict[str, Any], attribute: str | None) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name == attribute}
 
 
 _ROUNDS = 10
@@ -239,72 +235,12 @@ class _Part:
         return float(self.structure.sum()) / 2
 
     @classmethod
-    def of(cls, graph: Any, decoder: Barycenter) -> _Part:
-        labels = [_label(data, decoder.node_label) for _, data in graph.nodes(data=True)]
-        features = np.asarray([[float(label == known) for known in decoder.labels_] for label in labels])
+    def of(cls, graph: Any, labels: GraphLabels) -> _Part:
+        own = [labels.node(data) for _, data in graph.nodes(data=True)]
+        features = np.asarray([[float(label == known) for known in labels.nodes] for label in own])
         place = {node: i for i, node in enumerate(graph)}
-        channels = np.zeros((len(decoder.edge_labels_), len(graph), len(graph)))
+        channels = np.zeros((len(labels.edges), len(graph), len(graph)))
         for u, v, data in graph.edges(data=True):
-            channel = decoder.edge_labels_.index(_label(data, decoder.edge_label))
+            channel = labels.edges.index(labels.edge(data))
             channels[channel, place[u], place[v]] = channels[channel, place[v], place[u]] = float(u != v)
         return cls(channels.sum(axis=0), features, channels)
-
-
-def edited(graph: Any, decoder: Barycenter) -> list[Any]:
-    """The graph itself, and every connected one that differs in one label, one edge, or one end of an edge."""
-    nx = networkx()
-    made = [graph]
-    nodes = list(graph)
-    for node in nodes:
-        for label in decoder.labels_:
-            if decoder.node_label is not None and graph.nodes[node][decoder.node_label] != label:
-                other = graph.copy()
-                other.nodes[node][decoder.node_label] = label
-                made.append(other)
-    for i, u in enumerate(nodes):
-        for v in nodes[:i]:
-            joined = graph.has_edge(u, v)
-            for label in decoder.edge_labels_:
-                if not joined or _label(graph.edges[u, v], decoder.edge_label) != label:
-                    other = graph.copy()
-                    other.add_edge(u, v, **_labelled(decoder.edge_label, label))
-                    made.append(other)
-            if joined:
-                bare = graph.copy()
-                data = dict(bare.edges[u, v])
-                bare.remove_edge(u, v)
-                if nx.is_connected(bare):
-                    made.append(bare)
-                for stays, leaves in ((u, v), (v, u)):
-                    for goes in nodes:
-                        if goes not in (stays, leaves) and not bare.has_edge(stays, goes):
-                            other = bare.copy()
-                            other.add_edge(stays, goes, **data)
-                            if nx.is_connected(other):
-                                made.append(other)
-    return made
-
-
-def _seen(graphs: Objects, attribute: str | None, nodes: bool) -> list[Hashable]:
-    """The labels there are, in order of first appearance; a single None for graphs without."""
-    if attribute is None:
-        return [None]
-    found: dict[Hashable, None] = {}
-    for i, graph in enumerate(graphs):
-        for _, data in graph.nodes(data=True) if nodes else (((u, v), data) for u, v, data in graph.edges(data=True)):
-            if attribute not in data:
-                what = "node" if nodes else "edge"
-                raise ValueError(
-                    f"y[{i}] has {'a node' if nodes else 'an edge'} without attribute {attribute!r}; expected its label there. "
-                    f"Name another by {what}_label=..., or pass None for graphs without"
-                )
-            found.setdefault(data[attribute])
-    return list(found) or [None]
-
-
-def _label(data: dict[str, Any], attribute: str | None) -> Hashable:
-    return None if attribute is None else data[attribute]
-
-
-def _labelled(attribute: str | None, label: Hashable) -> dict[str, Hashable]:
-    return {} if attribute is None else {attribute: label}

@@ -18,7 +18,7 @@ from mercer.operators.valued import OperatorValuedKernel
 from mercer.selection.ridge import LeaveOneOut
 from mercer.solvers.block_auto import block_system, factored_system, one_term_features
 from mercer.solvers.block_systems import BlockSystem
-from mercer.solvers.gram import check_finite, check_positive, check_symmetric
+from mercer.solvers.gram import check_gram
 
 _NUMBERS = 2**24
 """Numbers a prediction may hold at a time."""
@@ -138,8 +138,5 @@ def _blocks(kernel: OperatorValuedKernel, inputs: Objects) -> BlockOperator:
     blocks = kernel.gram(inputs)
     if isinstance(blocks, KroneckerSum):
         for each, gram in zip(scalar, blocks.grams, strict=True):
-            check_finite(gram, each, "input")
-            if not each.is_psd:
-                check_symmetric(gram, each, "input")
-                check_positive(gram, each, "input")
+            check_gram(gram, each, "input")
     return blocks

@@ -6,14 +6,12 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import to_numpy
 from mercer.estimators._chains import best_labelling, one_pass
-from mercer.estimators.segments import Segments, as_symbols, joined, share_right
+from mercer.estimators.segments import Segments, SequenceLabeller, as_symbols, joined
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.memory import require
@@ -22,7 +20,7 @@ _BLOCK = 4096
 """Parts whose kernel values against all training parts are held at once."""
 
 
-class MaxMarginChain(BaseEstimator):
+class MaxMarginChain(SequenceLabeller):
     r"""Label every part of a sequence, the labels of neighbours depending on each other (Taskar et al. 2004).
 
     A labelling scores :math:`\sum_t \langle w_{y_t}, \phi(x_t)\rangle + \sum_t M_{y_t y_{t+1}}`; φ belongs to a kernel on
@@ -130,15 +128,3 @@ class MaxMarginChain(BaseEstimator):
         every = np.concatenate(scores)
         found = [best_labelling(every[part], self.transitions_) for part in segments.slices()]
         return joined(found, self.symbols_)
-
-    def score(self, X: Any, y: Any) -> float:
-        """The share of labels that are right."""
-        return share_right(self.predict(X), y)
-
-    def __sklearn_tags__(self) -> Tags:
-        """X is a collection of sequences of parts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.target_tags.required = True
-        return tags

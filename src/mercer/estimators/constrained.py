@@ -6,17 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import to_numpy
-from mercer.estimators.segments import Segments, as_symbols, joined, share_right
+from mercer.estimators.segments import Segments, SequenceLabeller, as_symbols, joined
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 
 
-class ConstrainedRidge(BaseEstimator):
+class ConstrainedRidge(SequenceLabeller):
     r"""Regress one-hot symbols on whole sequences, knowing that each part alone stands for the symbol at its position.
 
     With :math:`f(x) = \sum_p f_p(x_p)`, ψ the one-hot blocks of a whole output and :math:`\psi_p` the block of
@@ -138,15 +136,3 @@ class ConstrainedRidge(BaseEstimator):
             )
         best = points.reshape(len(points), longest, -1).argmax(axis=2)
         return joined([row[:length] for row, length in zip(best, lengths, strict=True)], self.symbols_)
-
-    def score(self, X: Any, y: Any) -> float:
-        """The share of symbols that are right."""
-        return share_right(self.predict(X), y)
-
-    def __sklearn_tags__(self) -> Tags:
-        """X is a collection of sequences of parts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.target_tags.required = True
-        return tags

@@ -11,13 +11,14 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from mercer import memory
 from mercer.arrays import to_numpy
 from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.operators.smoothing import check_grid, quadrature_weights, smoothing_matrix
-from mercer.solvers.gram import check_finite, check_positive, check_symmetric
+from mercer.solvers.gram import check_gram
 
 
 class CurveRidge(RegressorMixin, MultiOutputMixin, ValueParameters):
@@ -101,11 +102,9 @@ class CurveRidge(RegressorMixin, MultiOutputMixin, ValueParameters):
         if len(points) != p:
             raise ValueError(f"y has {p} columns and grid has {len(points)} points; expected as many of each")
         kernel = self.kernel.resolve(inputs)
+        memory.require(n, n, 4.0, "the fit", "fit on fewer curves")
         gram = to_numpy(kernel(inputs))
-        check_finite(gram, kernel, "input")
-        if not kernel.is_psd:
-            check_symmetric(gram, kernel, "input")
-            check_positive(gram, kernel, "input")
+        check_gram(gram, kernel, "input")
         lengths, alphas = self._grids(points, float(np.trace(gram)) / n)
         values, vectors = np.linalg.eigh(gram)
         values = np.maximum(values, 0.0)

@@ -23,7 +23,7 @@ from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count
 from mercer.selection.ridge import LeaveOneOut, ridge_selection
-from mercer.solvers.gram import check_finite, check_positive, check_symmetric, own
+from mercer.solvers.gram import check_gram, own
 
 
 class OutputKernelLearning(RegressorMixin, MultiOutputMixin, ValueParameters):
@@ -159,10 +159,7 @@ class OutputKernelLearning(RegressorMixin, MultiOutputMixin, ValueParameters):
         """Eigenvalues and eigenvectors of the input Gram matrix."""
         memory.require(count(inputs), count(inputs), 4.0, "the fit", "fit on fewer pairs")
         gram = kernel(inputs)
-        check_finite(gram, kernel, "input")
-        if not kernel.is_psd:
-            check_symmetric(gram, kernel, "input")
-            check_positive(gram, kernel, "input")
+        check_gram(gram, kernel, "input", decomposed=True)
         values, vectors = eigh(to_numpy(own(gram, kernel)))
         return clip_spectrum(values, f"the Gram matrix of the input kernel {kernel!r}"), vectors
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
 from mercer.objects import as_objects, as_vectors
 
@@ -88,3 +90,23 @@ def share_right(predicted: Iterable[Any], truth: Iterable[Any]) -> float:
     """The share of symbols that are right, position by position."""
     pairs = [pair for left, right in zip(predicted, truth, strict=True) for pair in zip(left, right, strict=True)]
     return float(np.mean([a == b for a, b in pairs]))
+
+
+class SequenceLabeller(BaseEstimator):
+    """An estimator that predicts a symbol for each part of a sequence."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """A labelling of each sequence."""
+        raise TypeError(f"{type(self).__name__} must define predict(X)")
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of symbols that are right."""
+        return share_right(self.predict(X), y)
+
+    def __sklearn_tags__(self) -> Tags:
+        """X is a collection of sequences of parts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.target_tags.required = True
+        return tags

@@ -17,20 +17,25 @@ WAY_OUT = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory gro
 
 
 def gram_matrix(kernel: Kernel, objects: Objects, side: str, matrices: float, *, decomposed: bool = False) -> Array:
-    """The Gram matrix of `objects`, once `matrices` of its size are known to fit and it is known to be one.
+    """The Gram matrix of `objects`, once `matrices` of its size are known to fit and it is known to be one."""
+    memory.require(count(objects), count(objects), matrices, f"the exact fit ({side} kernel)", WAY_OUT)
+    gram = kernel(objects)
+    check_gram(gram, kernel, side, decomposed=decomposed)
+    return gram
+
+
+def check_gram(gram: Array, kernel: Kernel, side: str, *, decomposed: bool = False) -> None:
+    """Raise unless `gram` is the Gram matrix of a kernel.
 
     Kernels that are positive semi-definite by construction are checked for NaN only; others also for symmetry and for
     a clearly negative eigenvalue (by a few Lanczos steps, which is where a bad one shows first), unless the matrix is to be
     `decomposed` anyway, which shows all of them.
     """
-    memory.require(count(objects), count(objects), matrices, f"the exact fit ({side} kernel)", WAY_OUT)
-    gram = kernel(objects)
     check_finite(gram, kernel, side)
     if not kernel.is_psd:
         check_symmetric(gram, kernel, side)
         if not decomposed:
             check_positive(gram, kernel, side)
-    return gram
 
 
 def own(gram: Array, kernel: Kernel) -> Array:

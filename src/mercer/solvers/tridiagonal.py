@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from mercer.arrays import NumericalWarning, not_psd_message, to_numpy
+from mercer.arrays import mind_negative, to_numpy
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects
 from mercer.solvers.base import Solver
@@ -96,16 +95,7 @@ class TridiagonalForm:
     def _raise_to_zero(self, name: str) -> None:
         """Lift the spectrum by what rounding left of it below zero; say so if it is more than rounding."""
         lowest, highest = (self._eigenvalue(place) for place in (0, len(self.diagonal) - 1))
-        rounding = len(self.diagonal) * np.finfo(float).eps * max(highest, 0.0)
-        if lowest < -max(1e-6 * highest, rounding) or highest < 0:
-            raise ValueError(not_psd_message(name, lowest, highest))
-        if lowest < -rounding:
-            warnings.warn(
-                f"{name} has a slightly negative eigenvalue, {lowest:.3g} (largest {highest:.3g}); its diagonal was raised "
-                "by as much",
-                NumericalWarning,
-                stacklevel=3,
-            )
+        mind_negative(lowest, highest, len(self.diagonal), name, "its diagonal was raised by as much")
         self.diagonal = self.diagonal + max(-lowest, 0.0)
 
     def _eigenvalue(self, place: int) -> float:
