@@ -171,22 +171,23 @@ def clip_spectrum(values: Array, name: str, *, tolerance: float = 1e-6) -> Array
     Below zero by rounding (n·ε of the largest) is rounding. Up to `tolerance` of the largest they are clipped with a
     `NumericalWarning`. Beyond it the matrix is no Gram matrix, and that is an error.
     """
-    mended = "negative eigenvalues were set to zero"
-    mind_negative(float(values[0]), float(values[-1]), values.shape[0], name, mended, tolerance)
+    lowest, highest = float(values[0]), float(values[-1])
+    rounding = values.shape[0] * float(array_namespace(values).finfo(values.dtype).eps) * max(highest, 0.0)
+    require_positive(lowest, highest, rounding, name, tolerance)
+    if lowest < -rounding:
+        warnings.warn(
+            f"{name} has a slightly negative eigenvalue, {lowest:.3g} (largest {highest:.3g}); "
+            "negative eigenvalues were set to zero",
+            NumericalWarning,
+            stacklevel=3,
+        )
     return array_namespace(values).clip(values, 0.0, None)
 
 
-def mind_negative(lowest: float, highest: float, size: int, name: str, mended: str, tolerance: float = 1e-6) -> None:
-    """Raise if the smallest of `size` eigenvalues of a Gram matrix is clearly below zero; warn, with how, if it was `mended`."""
-    rounding = size * float(np.finfo(float).eps) * max(highest, 0.0)
+def require_positive(lowest: float, highest: float, rounding: float, name: str, tolerance: float = 1e-6) -> None:
+    """Raise if the smallest eigenvalue of a Gram matrix is below zero by more than `rounding` and than `tolerance` allows."""
     if lowest < -max(tolerance * highest, rounding) or highest < 0:
         raise ValueError(not_psd_message(name, lowest, highest))
-    if lowest < -rounding:
-        warnings.warn(
-            f"{name} has a slightly negative eigenvalue, {lowest:.3g} (largest {highest:.3g}); {mended}",
-            NumericalWarning,
-            stacklevel=4,
-        )
 
 
 def not_psd_message(name: str, lowest: float, highest: float) -> str:

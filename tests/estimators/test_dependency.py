@@ -186,7 +186,7 @@ def test_auto_picks_by_output_kernel_and_says_why(output_kernel, outputs, loss, 
 
 def test_auto_solver_can_be_asked():
     assert isinstance(Auto().choose(Covariance(), one_alpha=True).part, Tridiagonal)
-    assert isinstance(Auto().choose(Covariance(), one_alpha=True, on_numpy=False).part, Exact)
+    assert isinstance(Auto().choose(Covariance(), one_alpha=True, spectral=True).part, Exact)
     assert "tridiagonal" in Auto().choose(ConditionalCovariance(), one_alpha=True).reason
     assert "eigendecomposition" in Auto().choose(ConditionalCovariance(), one_alpha=False).reason
     model = DependencyEstimator(solver=Auto()).fit(X, Y)

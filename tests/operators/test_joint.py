@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mercer.arrays import to_numpy
 from mercer.embeddings import Spectral
-from mercer.kernels import Gaussian, Linear, Subsequence
+from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
 from mercer.operators import (
     ConditionalCovariance,
     Covariance,
@@ -107,6 +107,15 @@ def test_induced_blocks_are_the_operators(operator):
     assert np.allclose(joint.blocks(X, Z, 5), blocks)
     rows, others = embedding.transform(Y), embedding.transform(W)
     assert np.allclose(joint(X, Y, Z, W), np.einsum("ia,ijab,jb->ij", rows, blocks, others))
+
+
+def test_a_given_gram_matrix_is_not_overwritten():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    rows = np.random.default_rng(0).standard_normal((1010, 3))
+    gram = pandas.DataFrame(rows @ rows.T)
+    before = gram.to_numpy().copy()
+    InducedJoint(Precomputed(), Gaussian(2.0), Covariance()).resolve(gram, rows[:, :2])
+    assert np.array_equal(gram.to_numpy(), before)
 
 
 def test_identity_induces_the_tensor_product():

@@ -86,6 +86,18 @@ def test_conditional_covariance_vanishes_where_inputs_explain_everything():
     assert np.allclose(unexplained, Covariance().matrix(Outputs(X, 10, False, Spectrum(U, s, U))))
 
 
+def test_a_matrix_that_the_operator_keeps_is_not_overwritten():
+    class Kept(Operator):
+        def matrix(self, outputs):
+            return kept
+
+    rows = np.random.default_rng(0).standard_normal((1010, 3))
+    kept = rows @ rows.T
+    before = kept.copy()
+    Kept().spectrum(None)
+    assert np.array_equal(kept, before)
+
+
 def test_blocks_are_kernel_values_times_the_matrix():
     rng = np.random.default_rng(3)
     V = rng.standard_normal((5, 2))
@@ -95,7 +107,7 @@ def test_blocks_are_kernel_values_times_the_matrix():
     assert np.allclose(blocks[1, 2], 5.0 * V.T @ V / 5)
 
 
-@pytest.mark.parametrize("eps", [0.0, -1.0, np.nan])
+@pytest.mark.parametrize("eps", [0.0, -1.0, np.nan, 1e308])
 def test_eps_must_be_positive(eps):
     with pytest.raises(ValueError, match="eps=.*expected a positive number"):
         ConditionalCovariance(eps).matrix(Outputs(np.eye(2), 2, False, Spectrum(np.eye(2), np.ones(2), np.eye(2))))

@@ -75,3 +75,19 @@ def test_a_path_is_that_of_its_ridges(complete, penalty):
     for alpha, risk in zip(alphas, ridge.leave_one_out_risks(alphas), strict=True):
         points = to_numpy(ridge.leave_one_out(alpha))
         np.testing.assert_allclose(risk, np.sum((points - ridge.targets) ** 2, axis=1), rtol=1e-9)
+
+
+def test_pairs_of_very_different_sizes():
+    """Eigenvectors that are single pairs: each filter has to be right at its smallest value, not only at its largest."""
+    sizes = np.r_[np.ones(7), 1e12, 1e12, 1e12]
+    ridge = Ridge(Spectrum(np.eye(10), sizes, np.eye(10)), np.random.default_rng(0).standard_normal((10, 3)))
+    alphas = np.logspace(-1, 5, 20)
+    expected = np.sum(ridge.targets**2, axis=1)  # no pair says anything about another
+    for risk in ridge.leave_one_out_risks(alphas.tolist()):
+        np.testing.assert_allclose(risk, expected, rtol=1e-12)
+
+
+def test_ridges_whose_squares_underflow():
+    ridge = Ridge(Spectrum(np.eye(3), np.ones(3), np.eye(3)), np.eye(3))
+    for risk in ridge.leave_one_out_risks([1e-200, 1e-160, 1.0]):
+        np.testing.assert_allclose(risk, 1.0)

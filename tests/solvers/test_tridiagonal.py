@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mercer import DependencyEstimator, NumericalWarning, load, save
 from mercer.arrays import to_numpy
 from mercer.decoders import Candidates, Standardized
-from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
+from mercer.kernels import Classes, Gaussian, Linear, Polynomial, Precomputed, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance
 from mercer.solvers import Exact, Tridiagonal
 from mercer.solvers.tridiagonal import TridiagonalForm
@@ -57,33 +57,73 @@ def test_it_agrees_with_eigenvectors(operator, kernels, alpha):
 def test_outputs_without_inputs_and_standardized_decoding(operator):
     more = rng.standard_normal((5, 2))
     parts = {"alpha": 0.1, "decoder": Standardized()}
-    fast = DependencyEstimator(Gaussian(1.0), Gaussian(1.5), operator, **parts).fit(X, Y, extra_outputs=more)
-    slow = DependencyEstimator(Gaussian(1.0), Gaussian(1.5), operator, solver=Exact(), **parts)
-    slow.fit(X, Y, extra_outputs=more)
+    slow = DependencyEstimator(Gaussian(1.0), Gaussian(1.5), operator, **parts).fit(X, Y, extra_outputs=more)
+    assert isinstance(slow.solver_, Exact)  # left-out points are wanted, and eigenvectors give them
+    fast = DependencyEstimator(Gaussian(1.0), Gaussian(1.5), operator, solver=Tridiagonal(), **parts)
+    fast.fit(X, Y, extra_outputs=more)
     assert np.allclose(fast._points(NEW), slow._points(NEW), atol=1e-10)
     assert np.array_equal(fast.predict(NEW), slow.predict(NEW))
 
 
-def test_a_vanishing_ridge_stays_finite():
-    """Where alpha is lost in rounding, no pivot passes through zero."""
-    gram = Gaussian(50.0)(X)
-    form = TridiagonalForm(gram.copy(), "k")
-    solved = form.solve(rng.standard_normal((25, 3)), np.ones(3), 1e-18)
-    assert np.all(np.isfinite(solved))
-    model = DependencyEstimator(Gaussian(50.0), Gaussian(1.0), Covariance(), alpha=1e-18).fit(X, Y)
-    assert np.all(np.isfinite(model.predict(NEW)))
+@pytest.mark.parametrize("share", [1e-17, 1e-19, 1e-25])
+def test_a_ridge_below_rounding_is_raised_aloud(share):
+    """Repeated inputs: k has eigenvalues at rounding, and pivots must not pass through zero."""
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        rows = random.standard_normal((40, 4))[random.integers(0, 40, 40)]
+        gram = (rows @ rows.T + 1.0) ** 3
+        form = TridiagonalForm(gram.copy(), "k")
+        V = gram @ random.standard_normal((40, 3))  # in the range of k, so that the answer does not depend on the ridge
+        with pytest.warns(NumericalWarning, match=r"is lost in the rounding of the input Gram matrix.*was used"):
+            solved = form.outside(form.solve(form.inside(V), np.ones(3), share * np.linalg.eigvalsh(gram)[-1]))
+        np.testing.assert_allclose(gram @ solved, V, rtol=0.0, atol=1e-8 * np.abs(V).max())
 
 
-def test_what_is_below_zero_is_said():
+def test_repeated_digits_under_a_polynomial():
+    from sklearn.datasets import load_digits
+
+    images, digits = load_digits(return_X_y=True)
+    chosen = np.random.default_rng(0).integers(0, 200, 200)
+    parts = (Polynomial(3), Classes(), Covariance())
+    with pytest.warns(NumericalWarning, match="is lost in the rounding"):
+        fast = DependencyEstimator(*parts, alpha=1e-7).fit(images[chosen], digits[chosen])
+    slow = DependencyEstimator(*parts, alpha=1e-7, solver=Exact()).fit(images[chosen], digits[chosen])
+    assert np.array_equal(fast.predict(images[200:260]), slow.predict(images[200:260]))
+
+
+def test_rows_that_are_not_doubles_are_reflected_too():
+    form = TridiagonalForm(Gaussian(1.0)(X), "k")
+    rows = rng.integers(0, 3, (25, 4))
+    for kind in (np.float32, np.int64, bool):
+        assert np.allclose(form.inside(rows.astype(kind)), form.inside(rows.astype(kind).astype(float)))
+
+
+def test_an_operator_without_a_spectrum_is_the_identity():
+    class Plain(Covariance):
+        def matrix(self, outputs):
+            return np.eye(outputs.coordinates.shape[1])
+
+        def spectrum(self, outputs):
+            return None
+
+    found = DependencyEstimator(Gaussian(1.0), Linear(), Plain(), alpha=0.1, solver=Tridiagonal()).fit(X, Y)
+    assert np.allclose(
+        found.predict(NEW), DependencyEstimator(Gaussian(1.0), Linear(), alpha=0.1).fit(X, Y).predict(NEW)
+    )
+
+
+def test_what_is_below_zero_is_said_and_clipped():
     values = np.r_[np.linspace(0.1, 1.0, 11), -1e-9]
     turn = scipy.linalg.qr(rng.standard_normal((12, 12)))[0]
     gram = (turn * values) @ turn.T
     gram = (gram + gram.T) / 2
-    with pytest.warns(
-        NumericalWarning, match=r"slightly negative eigenvalue, -1e-09 \(largest 1\).*diagonal was raised"
-    ):
-        form = TridiagonalForm(gram.copy(), "k")
-    assert np.linalg.eigvalsh(np.diag(form.diagonal) + np.diag(form.beside, 1) + np.diag(form.beside, -1))[0] > -1e-15
+    assert not TridiagonalForm(gram.copy(), "k").definite
+    parts = {"alpha": 1e-6, "decoder": Candidates()}
+    with pytest.warns(NumericalWarning, match=r"slightly negative eigenvalue, -1e-09 .* were set to zero"):
+        fast = DependencyEstimator(Precomputed(), Linear(), Covariance(), **parts).fit(gram, Y[:12])
+    with pytest.warns(NumericalWarning, match="slightly negative"):
+        slow = DependencyEstimator(Precomputed(), Linear(), Covariance(), solver=Exact(), **parts).fit(gram, Y[:12])
+    assert np.array_equal(fast._points(gram), slow._points(gram))
     with pytest.raises(ValueError, match=r"smallest eigenvalue is -0\.5 \(the largest is 1\)"):
         DependencyEstimator(Precomputed(), Linear(), Covariance(), alpha=0.1).fit(np.diag([1.0, 1.0, -0.5]), Y[:3])
 

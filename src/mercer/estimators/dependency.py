@@ -8,7 +8,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eye
-from mercer.decoders import Decoder, Ranked
+from mercer.decoders import Decoder, Ranked, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_inputs, check_pairs, listed
@@ -148,8 +148,9 @@ class DependencyEstimator(ObjectEstimator):
         operator = clone(self.operator)
         if isinstance(operator, OperatorValuedKernel):
             check_same_inputs(operator, self.input_kernel)
-        solver, solver_reason = choose_solver(self.solver, operator, one_alpha, on_numpy(pairs.inputs))
         decoder, decoder_reason = choose_decoder(self.decoder, pairs.output_kernel, self.loss, pairs.everything)
+        spectral = not on_numpy(pairs.inputs) or isinstance(decoder, Standardized)
+        solver, solver_reason = choose_solver(self.solver, operator, one_alpha, spectral)
         embedding, embedding_reason = choose_embedding(self.embedding, pairs, operator, solver, decoder)
         if not pairs.output_kernel.is_psd and not embedding.decomposes:
             gram_matrix(pairs.output_kernel, pairs.everything, "output", 2)

@@ -20,10 +20,11 @@ from mercer.arrays import clip_spectrum, eigh, to_numpy
 from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
+from mercer.kernels._grams import own
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count
 from mercer.selection.ridge import LeaveOneOut, ridge_selection
-from mercer.solvers.gram import check_gram, own
+from mercer.solvers.gram import check_gram
 
 
 class OutputKernelLearning(RegressorMixin, MultiOutputMixin, ValueParameters):

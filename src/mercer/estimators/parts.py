@@ -18,7 +18,7 @@ from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver, Struc
 
 
 def choose_solver(
-    solver: Any, operator: Operator | OperatorValuedKernel, one_alpha: bool, on_numpy: bool = True
+    solver: Any, operator: Operator | OperatorValuedKernel, one_alpha: bool, spectral: bool = False
 ) -> Choice:
     """The solver, from ``"auto"``, `Auto()` or the one the user gave."""
     if isinstance(operator, OperatorValuedKernel) != isinstance(solver, Structured):
@@ -32,7 +32,7 @@ def choose_solver(
     if isinstance(solver, str) and solver == "auto":
         solver = Auto()
     if isinstance(solver, Auto):
-        return solver.choose(operator, one_alpha, on_numpy)
+        return solver.choose(operator, one_alpha, spectral)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver={solver!r}; expected 'auto' or a solver from mercer.solvers, such as Exact()")
     if isinstance(solver, Cholesky) and not (one_alpha and isinstance(operator, Identity)):

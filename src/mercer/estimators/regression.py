@@ -17,7 +17,7 @@ from mercer.embeddings import Directions, Embedding, Implicit, InputAware, Pivot
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
 from mercer.objects import Objects, concatenate, count, is_numeric, take
-from mercer.operators import Identity, Operator, OperatorValuedKernel, Outputs
+from mercer.operators import Identity, Operator, OperatorSpectrum, OperatorValuedKernel, Outputs
 from mercer.operators.base import Inputs
 from mercer.selection.judges import Judge
 from mercer.selection.ridge import Trial, ridge_selection
@@ -144,7 +144,7 @@ def fit_ridge(problem: Regression, alpha: Any, judge: Judge) -> Fitted:
     if isinstance(problem.solver, Cholesky):
         return _fit_cholesky(problem, problem.solver, float(alpha))
     if isinstance(problem.solver, Tridiagonal):
-        return _fit_tridiagonal(problem, problem.solver, float(alpha))
+        return _fit_tridiagonal(problem, problem.solver, float(alpha), judge)
     assert isinstance(problem.solver, SpectralSolver)
     spectrum = problem.solver.factorize(problem.kernel, problem.inputs)
     if isinstance(problem.solver, LowRank):
@@ -173,12 +173,13 @@ def _fit_cholesky(problem: Regression, solver: Cholesky, alpha: float) -> Fitted
     return Fitted(fitted, Basis(problem.inputs, None), alpha, None, None)
 
 
-def _fit_tridiagonal(problem: Regression, solver: Tridiagonal, alpha: float) -> Fitted:
+def _fit_tridiagonal(problem: Regression, solver: Tridiagonal, alpha: float, judge: Judge) -> Fitted:
     assert isinstance(problem.operator, Operator)
     form = solver.factorize(problem.kernel, problem.inputs)
+    if not form.definite:
+        return fit_ridge(replace(problem, solver=Exact()), alpha, judge)
     outputs = problem.outputs_on(form, form.diagonal)
-    operator = problem.operator.spectrum(outputs)
-    assert operator is not None
+    operator = problem.operator.spectrum(outputs) or OperatorSpectrum(np.ones(outputs.coordinates.shape[1]), None)
     inside = outputs.inside
     del outputs  # what is not needed any more is not held while there is more to come
     inside = inside if operator.vectors is None else inside @ operator.vectors
@@ -186,6 +187,7 @@ def _fit_tridiagonal(problem: Regression, solver: Tridiagonal, alpha: float) -> 
     inside *= operator.values
     coefficients = form.outside(inside if operator.vectors is None else inside @ operator.vectors.T)
     if isinstance(problem.decoder, Standardized):
+        del form, inside, operator
         problem.decoder.calibrate(left_out_points(replace(problem, solver=Exact()), alpha))
     return Fitted(LinearMap(coefficients), Basis(problem.inputs, None), alpha, None, None)
 

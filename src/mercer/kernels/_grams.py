@@ -28,6 +28,11 @@ def fresh(gram: Array, X: Objects) -> Array:
     return namespace(gram).asarray(gram, copy=True) if gram is X else gram
 
 
+def own(gram: Array, kernel: Kernel) -> Array:
+    """`gram`, or a copy where it may be the user's own matrix, so that it can be overwritten."""
+    return namespace(gram).asarray(gram, copy=True) if kernel.pairwise else gram
+
+
 def squared_norms(kernel: Kernel, X: Objects, Z: Objects | None, gram: Array) -> tuple[Array, Array]:
     """k(x, x) and k(z, z) for the rows and columns of `gram`, read off its diagonal when there is no `Z`."""
     if Z is not None:

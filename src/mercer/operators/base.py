@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array
+from mercer.arrays import Array, namespace
 
 
 class Inputs(Protocol):
@@ -53,7 +53,7 @@ class Outputs:
 
     @cached_property
     def inside(self) -> Array:
-        """UᵀV over the paired outputs."""
+        """UᵀV over the paired outputs; the solver goes on with it, so it is not to be changed."""
         return self.inputs.inside(self.coordinates[: self.paired, :])
 
 
@@ -83,5 +83,7 @@ class Operator(BaseEstimator):
         """The eigendecomposition of C; None stands for the identity."""
         from mercer.arrays import clip_spectrum, eigh
 
-        values, vectors = eigh(self.matrix(outputs))
+        matrix = self.matrix(outputs)
+        # a copy: the matrix may be one the operator keeps
+        values, vectors = eigh(namespace(matrix).asarray(matrix, copy=True))
         return OperatorSpectrum(clip_spectrum(values, f"the operator {self!r}"), vectors)

@@ -67,9 +67,9 @@ class ConditionalCovariance(Operator):
 
     def matrix(self, outputs: Outputs) -> Array:
         """Vᵀ ε (k + nεI)⁻¹ V."""
-        if not isinstance(self.eps, Real) or not 0 < self.eps < float("inf"):
-            raise ValueError(f"eps={self.eps!r}; expected a positive number")
         n, inputs = outputs.paired, outputs.inputs
+        if not isinstance(self.eps, Real) or not 0 < n * float(self.eps) < float("inf"):
+            raise ValueError(f"eps={self.eps!r}; expected a positive number, finite when multiplied by the {n} pairs")
         rows = _around_mean(outputs.coordinates[:n, :], self.centered)
         inside = inputs.inside(rows) if self.centered else outputs.inside
         whitened = inputs.whitened(inside, n * self.eps)

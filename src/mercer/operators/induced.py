@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mercer.arrays import Array, clip_spectrum, eigh, like
 from mercer.embeddings import Embedding, Features, Spectral
-from mercer.kernels._grams import fresh
+from mercer.kernels._grams import own
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count
 from mercer.operators.base import Operator, Outputs
@@ -62,7 +62,7 @@ class InducedJoint(JointKernel):
             return TensorProductJoint(k, l)
         embedding = Spectral() if l.feature_map(Y) is None else Features()
         embedding.fit(l, l.check(Y, "Y"))
-        values, vectors = eigh(fresh(k(X), X))
+        values, vectors = eigh(own(k(X), k))
         values = clip_spectrum(values, f"the input Gram matrix of {k!r}")
         inputs = Spectrum(vectors, values, vectors)
         outputs = Outputs(like(embedding.coordinates_, vectors), count(Y), embedding.orthogonal_, inputs)

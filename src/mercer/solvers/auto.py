@@ -24,9 +24,9 @@ class Auto(Solver):
     operator                 ridge                            picks
     =======================  ===============================  =============
     identity                 one number                       `Cholesky`
-    covariance, conditional  one number, NumPy arrays         `Tridiagonal`
+    covariance, conditional  one number                       `Tridiagonal`
     any                      chosen (leave-one-out, …)        `Exact`
-    any other                one number, or chosen            `Exact`
+    any other                one number                       `Exact`
     =======================  ===============================  =============
 
     Examples
@@ -36,11 +36,15 @@ class Auto(Solver):
     Tridiagonal()
     """
 
-    def choose(self, operator: Operator, one_alpha: bool, on_numpy: bool = True) -> Choice:
-        """The solver for this operator, and why; `on_numpy` says whether inputs are NumPy arrays or objects."""
+    def choose(self, operator: Operator, one_alpha: bool, spectral: bool = False) -> Choice:
+        """The solver for this operator, and why.
+
+        `spectral` is for fits with an operator that would be no cheaper without eigenvectors: on arrays that are not NumPy's,
+        or for a decoder that wants to know how each pair is predicted without it.
+        """
         if one_alpha and isinstance(operator, Identity):
             return Choice(Cholesky(), "one ridge with the identity operator needs one Cholesky factor")
-        if one_alpha and on_numpy and type(operator) in (Covariance, ConditionalCovariance):
+        if one_alpha and not spectral and type(operator) in (Covariance, ConditionalCovariance):
             return Choice(
                 Tridiagonal(), "one ridge for each output direction needs a tridiagonal form, no eigenvectors"
             )

@@ -12,10 +12,11 @@ from mercer.arrays import (
     on_device,
     to_numpy,
 )
+from mercer.kernels._grams import own
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects
 from mercer.solvers.base import CholeskyMap, Solver, SpectralSolver
-from mercer.solvers.gram import gram_matrix, own
+from mercer.solvers.gram import gram_matrix
 from mercer.spectrum import Spectrum
 
 _EXACT_MATRICES = 8

@@ -31,22 +31,19 @@ class Filters:
     Parameters
     ----------
     filters : array (m, t)
-        F, in the order of the eigenvalues.
+        F, in the order of the eigenvalues, none above one in size: what is below rounding beside one is lost.
     """
 
     def __init__(self, filters: Array) -> None:
         xp = namespace(filters)
         m, t = filters.shape
-        # what is lost is measured against the largest value of each filter, as the rounding of U is
-        largest = xp.max(xp.abs(filters), axis=0)
-        largest = xp.where(largest > 0, largest, xp.ones_like(largest))
         rounding = float(xp.finfo(filters.dtype).eps) * (m * t) ** 0.5
         self.groups = []
         for g in range(min(_GROUPS, m)):
             part = slice(g * m // min(_GROUPS, m), (g + 1) * m // min(_GROUPS, m))
-            left, sizes, right = xp.linalg.svd(filters[part, :] / largest, full_matrices=False)
+            left, sizes, right = xp.linalg.svd(filters[part, :], full_matrices=False)
             rank = max(1, int(xp.sum(xp.astype(sizes > rounding, xp.int64))))
-            mix = sizes[:rank, None] * right[:rank, :] * largest
+            mix = sizes[:rank, None] * right[:rank, :]
             self.groups.append(_Group(part, left[:, :rank], mix))
         self.mix = xp.concat([group.mix for group in self.groups], axis=0).T
 

@@ -38,11 +38,6 @@ def check_gram(gram: Array, kernel: Kernel, side: str, *, decomposed: bool = Fal
             check_positive(gram, kernel, side)
 
 
-def own(gram: Array, kernel: Kernel) -> Array:
-    """`gram`, or a copy where it may be the user's own matrix, so that it can be overwritten."""
-    return namespace(gram).asarray(gram, copy=True) if kernel.pairwise else gram
-
-
 def check_finite(gram: Array, kernel: Kernel, side: str) -> None:
     """Raise if the kernel gave NaN or infinity, naming a pair."""
     xp = namespace(gram)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer import memory
-from mercer.arrays import Array, eye, like, namespace
+from mercer.arrays import Array, eye, like, namespace, to_numpy
 from mercer.kernels._grams import row_blocks
 from mercer.objects import take
 from mercer.operators.base import OperatorSpectrum
@@ -17,6 +17,9 @@ from mercer.spectrum import Spectrum
 
 _BLOCK = 512
 """Columns worked on at a time where a whole n×r temporary would not be needed."""
+
+_SEEN_PAST = 1e-5
+"""Least 1 − Hⱼⱼ, beside the largest it could be, for which ridges may be worked on together."""
 
 
 class Ridge:
@@ -172,17 +175,28 @@ class Ridge:
         residuals = xp.concat([self._residual(float(alpha)) for alpha in alphas], axis=1)
         vectors, diagonals = self.spectrum.vectors, self._diagonal(residuals)
         if self.spectrum.complete:
-            squares = Filters(residuals).squared_norms(vectors, self.inside)
+            largest = xp.max(residuals, axis=0)
+            diagonals = diagonals / largest
+            squares = Filters(residuals / largest).squared_norms(vectors, self.inside)
         else:
             squares = Filters(residuals - 1.0).squared_norms(vectors, self.inside, self._rotated)
-        risks = squares / diagonals**2
-        return [risks[:, i] for i in range(len(alphas))]
+        # a pair that the fit hardly sees past divides by next to nothing, and rounding shows
+        sound = to_numpy(xp.min(diagonals, axis=0)) > _SEEN_PAST
+        return [
+            squares[:, i] / diagonals[:, i] ** 2 if sound[i] else self._risk(float(alpha))
+            for i, alpha in enumerate(alphas)
+        ]
+
+    def _risk(self, alpha: float) -> Array:
+        """The risk of one alpha, product by product."""
+        xp = namespace(self.inside)
+        return sum(xp.sum(r * r, axis=1) for r in self._loo_blocks(alpha))
 
     def _risks_together(self, alphas: Sequence[float]) -> list[Array]:
         """The risks of a few alphas; narrow targets are put side by side, since one wide product is the faster."""
         xp = namespace(self.inside)
         if len(alphas) == 1:
-            return [sum(xp.sum(r * r, axis=1) for r in self._loo_blocks(float(alphas[0])))]
+            return [self._risk(float(alphas[0]))]
         vectors, complete = self.spectrum.vectors, self.spectrum.complete
         residuals = xp.stack([self._residual(float(alpha)) for alpha in alphas], axis=1)
         diagonals = self._diagonal(xp.reshape(residuals, (residuals.shape[0], -1)))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from mercer.arrays import mind_negative, to_numpy
+from mercer.arrays import NumericalWarning, require_positive, to_numpy
+from mercer.kernels._grams import own
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects
 from mercer.solvers.base import Solver
-from mercer.solvers.gram import gram_matrix, own
+from mercer.solvers.gram import gram_matrix
 
 _MATRICES = 7
 """n×n matrices a fit may hold at once (measured by `mercer bench core`)."""
@@ -43,7 +45,14 @@ class TridiagonalForm:
         packed, self.diagonal, self.beside, self._scales, _ = lapack.dsytrd(gram.T, lower=1, lwork=work, overwrite_a=1)
         # the first reflection leaves the first row alone
         self._reflections = np.asfortranarray(packed[1:, :-1])
-        self._raise_to_zero(name)
+        self.lowest, self.highest = (self._eigenvalue(place) for place in (0, len(gram) - 1))
+        self._rounding = float(np.finfo(float).eps) * max(self.highest, 0.0)
+        require_positive(self.lowest, self.highest, len(gram) * self._rounding, name)
+
+    @property
+    def definite(self) -> bool:
+        """Whether no eigenvalue is below zero by more than rounding."""
+        return self.lowest >= -len(self.diagonal) * self._rounding
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
         """PᵀV."""
@@ -74,29 +83,33 @@ class TridiagonalForm:
 
     def _eliminated(self, gains: np.ndarray, alpha: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The pivots of cT + αI downwards, each with the multiple of its row that the next row loses."""
-        pivot = self.diagonal[0] * gains + alpha
+        # a ridge below the rounding of T would let a pivot pass through zero
+        ridges = np.maximum(alpha, 4.0 * self._rounding * gains)
+        if np.any(ridges > alpha):
+            warnings.warn(
+                f"a ridge of {alpha:.3g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
+                f"{self.highest:.3g}; {float(np.max(ridges)):.3g} was used",
+                NumericalWarning,
+                stacklevel=4,
+            )
+        pivot = self.diagonal[0] * gains + ridges
         for diagonal, beside in zip(self.diagonal[1:], self.beside, strict=True):
             below = beside * gains
             ratio = below / pivot
             yield pivot, ratio
-            # no pivot is below α, since no eigenvalue of cT + αI is, but by rounding
-            pivot = np.maximum(diagonal * gains + alpha - ratio * below, alpha)
+            # no pivot is below the ridge, since no eigenvalue of cT + αI is, but by rounding
+            pivot = np.maximum(diagonal * gains + ridges - ratio * below, ridges)
         yield pivot, np.zeros_like(pivot)
 
     def _reflected(self, rows: np.ndarray, transposed: str) -> np.ndarray:
-        found = np.array(rows, order="C")
+        found = np.array(rows, dtype=np.float64, order="C")
         if len(found) > 1:
             # from the right of the transpose, which is in the order LAPACK works in
             block = found.T[:, 1:]
             work = 64 * max(block.shape)
-            lapack.dormqr("R", transposed, self._reflections, self._scales, block, lwork=work, overwrite_c=1)
+            made, *_ = lapack.dormqr("R", transposed, self._reflections, self._scales, block, lwork=work, overwrite_c=1)
+            assert np.shares_memory(made, found), "reflected in a copy"
         return found
-
-    def _raise_to_zero(self, name: str) -> None:
-        """Lift the spectrum by what rounding left of it below zero; say so if it is more than rounding."""
-        lowest, highest = (self._eigenvalue(place) for place in (0, len(self.diagonal) - 1))
-        mind_negative(lowest, highest, len(self.diagonal), name, "its diagonal was raised by as much")
-        self.diagonal = self.diagonal + max(-lowest, 0.0)
 
     def _eigenvalue(self, place: int) -> float:
         chosen = {"eigvals_only": True, "select": "i", "select_range": (place, place)}
@@ -108,7 +121,8 @@ class Tridiagonal(Solver):
 
     .. math:: k = P T P^\top, \qquad (c_a T + \alpha I)\, P^\top z_a = P^\top V q_a, \qquad C = Q\,\mathrm{diag}(c)\,Q^\top
 
-    A third of the work of an eigendecomposition of k, and as exact. It works on NumPy arrays.
+    A third of the work of an eigendecomposition of k, and as exact. The algebra is NumPy's, wherever the Gram matrix is; one
+    with slightly negative eigenvalues is left to `Exact`, which clips them.
 
     Examples
     --------

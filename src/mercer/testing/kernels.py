@@ -60,6 +60,7 @@ def check_kernel(kernel: Kernel, X: Objects, Z: Objects | None = None, rtol: flo
     before = copy.deepcopy(case.X)
     skipped = _check_parameters(kernel)
     _check_gram(case)
+    _check_fresh(case)
     skipped += _check_two_arguments(case)
     _check_diagonal(case)
     skipped += _check_pointwise(case)
@@ -68,6 +69,13 @@ def check_kernel(kernel: Kernel, X: Objects, Z: Objects | None = None, rtol: flo
     _check_features(case)
     _require(_unchanged(case, before), case.kernel, "changed the objects it was evaluated on")
     return skipped
+
+
+def _check_fresh(case: _Case) -> None:
+    """Solvers work in place: a Gram matrix belongs to whoever asked for it, unless it is the user's own."""
+    first, second = to_numpy(case.kernel(case.X)), to_numpy(case.kernel(case.X))
+    fresh = case.kernel.pairwise or not np.shares_memory(first, second)
+    _require(fresh, case.kernel, "hands out the same Gram matrix twice; expected a new array each time")
 
 
 def _unchanged(case: _Case, before: Objects) -> bool:
