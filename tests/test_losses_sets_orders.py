@@ -8,6 +8,8 @@ from scipy.stats import kendalltau
 from sklearn.base import clone
 from sklearn.metrics import f1_score, jaccard_score, roc_auc_score
 
+from mercer import DependencyEstimator
+from mercer.kernels import LabelSets
 from mercer.losses import F1, IoU, Jaccard, Kendall, RocAuc, TopK
 
 SETS = [{1, 2}, set(), frozenset({2}), {3}, {1, 2, 3}, {1, 2}, [2, 3]]
@@ -136,6 +138,19 @@ def test_other_array_libraries(library, loss):
 @pytest.mark.parametrize("loss", [F1(0.0), Jaccard(), IoU(0.3), Kendall("b"), RocAuc(), TopK(3)], ids=repr)
 def test_values_like_kernels(loss):
     assert eval(repr(loss)) == loss == clone(loss)
+
+
+@pytest.mark.parametrize("empty", [float("nan"), float("inf"), "1", None, True], ids=repr)
+@pytest.mark.parametrize("loss", [F1, Jaccard])
+def test_a_value_for_two_empty_sets_that_is_no_number_is_refused(loss, empty):
+    message = rf"empty={empty!r} in {loss.__name__}; expected what two empty sets score, a finite number"
+    for call in (
+        lambda: loss(empty)({1}, {1}),
+        lambda: loss(empty).matrix([{1}], [{1}]),
+        lambda: DependencyEstimator(LabelSets(), LabelSets(), loss=loss(empty), alpha=0.1).fit([{1}, {2}], [{1}, {2}]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 def test_sets_that_cannot_be_compared_are_refused():

@@ -16,6 +16,9 @@ import numpy as np
 
 HELD_OUT, LEFT_OUT = "held out", "left out in turn"
 
+_UNUSUAL = 0.05
+"""The share of calibration inputs that are not taken as a measure of how much weight an input has."""
+
 
 @dataclass
 class Calibration:
@@ -29,6 +32,8 @@ class Calibration:
         Whether the right answer was among the default candidates at all.
     source : str
         Where the pairs come from: held out, or left out in turn.
+    support : array (m,), optional
+        How much weight on training outputs each calibration input has, where scores do not show it.
 
     Examples
     --------
@@ -37,11 +42,14 @@ class Calibration:
     0.3
     >>> calibration.p_values(np.array([0.05, 0.25, 9.0])).tolist()
     [1.0, 0.6, 0.2]
+    >>> Calibration(np.ones(3), np.ones(3, dtype=bool), HELD_OUT, np.full(3, 0.8)).backed(np.array([0.9, 0.4, 0.0])).tolist()
+    [1.0, 0.5, 0.0]
     """
 
     scores: np.ndarray
     listed: np.ndarray
     source: str
+    support: np.ndarray | None = None
 
     def threshold(self, coverage: float, default_candidates: bool = False) -> float:
         """The score up to which answers are kept; infinite where there are too few pairs, or too few right answers listed."""
@@ -55,6 +63,11 @@ class Calibration:
         known = np.sort(self.effective(default_candidates))
         at_least = len(known) - np.searchsorted(known, scores, side="left")
         return (1.0 + at_least) / (len(known) + 1.0)
+
+    def backed(self, support: np.ndarray) -> np.ndarray:
+        """The weight of each new input as a share of what all but a twentieth of calibration inputs have, at most 1."""
+        usual = 1.0 if self.support is None else float(np.quantile(self.support, _UNUSUAL))
+        return np.clip(support / usual, 0.0, 1.0) if usual > 0 else (support > 0).astype(float)
 
     def effective(self, default_candidates: bool) -> np.ndarray:
         """The scores, infinite for answers that could not be given."""

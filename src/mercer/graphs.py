@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,6 +41,38 @@ def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
         if hasattr(graph, "_graph") or nx.is_frozen(graph):
             graphs[i] = nx.Graph(graph)  # a view or a frozen graph holds functions, which cannot be saved
     return graphs
+
+
+def described(thing: Any) -> str | None:
+    """A graph in a few words, with how many nodes have each label where these are few; None for anything else.
+
+    The label is the attribute "label" of a node, or else its first one.
+
+    Examples
+    --------
+    >>> graph = networkx().path_graph(3)
+    >>> described(graph), described("CCO")
+    ('graph: 3 nodes, 2 edges', None)
+    >>> for node, atom in enumerate("CCO"):
+    ...     graph.nodes[node]["atom"] = atom
+    >>> described(graph)
+    'graph: 3 nodes, 2 edges (2 C, 1 O)'
+    """
+    if "networkx" not in sys.modules or not isinstance(thing, networkx().Graph):
+        return None
+    sizes = (_counted(len(thing), "node"), _counted(thing.number_of_edges(), "edge"))
+    own = [data.get("label", next(iter(data.values()))) for _, data in thing.nodes(data=True) if data]
+    labels = Counter(map(str, own))
+    known = f" ({', '.join(f'{times} {label:.10}' for label, times in labels.most_common())})"
+    return f"graph: {', '.join(sizes)}{known if 0 < len(labels) <= _FEW else ''}"
+
+
+_FEW = 4
+"""Most labels a graph is described by."""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def forget_views(thing: Any) -> None:

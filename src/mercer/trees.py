@@ -137,6 +137,28 @@ def nodes(tree: Tree) -> Iterator[Tree]:
             stack += [(child, False) for child in reversed(node[1:]) if isinstance(child, tuple)]
 
 
+def flattened(tree: Any) -> tuple[tuple[Hashable, ...], ...]:
+    """The tree from left to right: label and number of children of each node, and each word. Equal for equal trees only.
+
+    Unlike nested tuples this is hashed and compared without recursion, so that trees may be deep.
+
+    Examples
+    --------
+    >>> flattened("(S (NP I) (VP run))")
+    (('S', 2), ('NP', 1), ('I',), ('VP', 1), ('run',))
+    """
+    parts: list[tuple[Hashable, ...]] = []
+    stack: list[Any] = [as_tree(tree)]
+    while stack:
+        thing = stack.pop()
+        if isinstance(thing, tuple):
+            parts.append((thing[0], len(thing) - 1))
+            stack += reversed(thing[1:])
+        else:
+            parts.append((thing,))
+    return tuple(parts)
+
+
 def leaves(tree: Any) -> list[Hashable]:
     """The words of a tree from left to right.
 

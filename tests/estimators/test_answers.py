@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
@@ -12,8 +13,19 @@ from mercer import DependencyEstimator, NeighborsEstimator
 from mercer.arrays import NumericalWarning
 from mercer.conformal import HELD_OUT, LEFT_OUT, Calibration
 from mercer.embeddings import PrincipalComponents
-from mercer.kernels import Classes, Gaussian, Kemeny, LabelSets, Linear, Precomputed, Subsequence
-from mercer.losses import EditDistance, ZeroOne
+from mercer.kernels import (
+    Classes,
+    Gaussian,
+    Kemeny,
+    LabelSets,
+    Linear,
+    Positions,
+    Precomputed,
+    Spectrum,
+    Subsequence,
+    WeightedDegree,
+)
+from mercer.losses import CostMatrix, EditDistance, ZeroOne
 from mercer.operators import Covariance
 from mercer.report import explanation_gallery, explanation_html, explanation_table
 from mercer.report.explained import brief
@@ -71,6 +83,19 @@ def test_jackknife_sets_are_those_of_refitting_without_each_pair():
                 expected = candidates[(1 + counts) / 19 > 1 - coverage]
                 assert sorted(map(str, found.objects)) == sorted(map(str, expected))
                 assert (np.diff(found.scores) <= 0).all()
+
+
+@pytest.mark.parametrize("kernel", [Positions(), WeightedDegree(2), Spectrum(2)], ids=repr)
+def test_sets_hold_training_outputs_where_any_string_can_be_an_answer(kernel):
+    rng = np.random.default_rng(2)
+    X = ["".join(rng.choice(list("abcdefgh"), 12)) for _ in range(40)]  # 8¹² strings are not to be gone through
+    y = [x.upper() for x in X[:8]] * 5
+    model = DependencyEstimator(Positions(), kernel, alpha=0.5).fit(X, y)
+    assert model.decoder_.constructs
+    sets = model.predict_set(X, 0.5)
+    assert all(set(found.objects.tolist()) <= set(y) for found in sets)
+    assert max(len(found.objects) for found in sets) > 0
+    assert model.rank(X[:1], 30)[0].objects[0] == model.predict(X[:1])[0]
 
 
 def test_the_jackknife_covers_too():
@@ -156,6 +181,48 @@ def test_dropping_the_most_uncertain_raises_accuracy():
     order = np.argsort(model.abstention_score(X[200:]))
     shares = [right[order[: int(600 * share)]].mean() for share in (1.0, 0.75, 0.5)]
     assert shares[0] + 0.05 < shares[1] < shares[2]
+
+
+EXPECTED_LOSSES = [(ZeroOne(), Classes()), (CostMatrix([0, 1, 2, 3], 5.0 * (1 - np.eye(4))), Classes())]
+
+
+@pytest.mark.parametrize(("loss", "kernel"), EXPECTED_LOSSES)
+@pytest.mark.parametrize("alpha", [0.1, 10.0])
+def test_under_an_expected_loss_too_nothing_is_sure_where_nothing_is_known(loss, kernel, alpha):
+    X, y = classes(800, 5)
+    model = DependencyEstimator(Gaussian(1.0), kernel, alpha=alpha, loss=loss).fit(X[:200], y[:200])
+    inside, outside = model.abstention_score(X[200:]), model.abstention_score(X[:20] + 50.0)
+    np.testing.assert_allclose(outside, 1.0, atol=1e-9)
+    np.testing.assert_allclose(model.abstention_score(X[:20] + 50.0, candidates=[0, 1]), 1.0, atol=1e-9)
+    plain = 1 - model.calibration_.p_values(model.decoder_.objective(model._points_of(X[200:]), model.predict(X[200:])))
+    support = model.decision_weights(X[200:]).sum(axis=1)
+    usual = support >= np.quantile(model.calibration_.support, 0.05)
+    np.testing.assert_array_equal(inside[usual], plain[usual])
+    assert 0.9 < usual.mean() < 1
+    assert (inside[~usual] > plain[~usual]).all()
+    wrong = model.predict(X[200:]) != y[200:]
+    assert roc_auc_score(wrong, inside) > max(0.7, roc_auc_score(wrong, plain) - 0.01)
+    # from far away to the middle of a class
+    path = model.abstention_score(np.linspace(8.0, 0.0, 9)[:, None] * [1.0, 0.0])
+    assert path[0] > 0.99
+    assert path[-1] < 0.7
+
+
+def test_strings_that_share_nothing_with_those_trained_on_are_left_to_someone_else():
+    model = DependencyEstimator(Subsequence(2).normalized(), Subsequence(2), alpha=0.1, loss=EditDistance())
+    model.fit(WORDS, WORDS[::-1])
+    assert model.abstention_score(["cdcd", "dd"]).tolist() == [1.0, 1.0]
+    assert model.abstention_score(WORDS).max() < 1
+    model.calibrate(WORDS[:6], WORDS[5::-1])
+    assert model.abstention_score(["cdcd"]).tolist() == [1.0]
+
+
+def test_the_share_of_weight_is_of_what_calibration_inputs_have():
+    scores, listed = np.arange(21.0), np.ones(21, dtype=bool)
+    calibration = Calibration(scores, listed, HELD_OUT, np.append(np.linspace(0.5, 1.2, 20), 0.0))  # 5% below 0.5
+    np.testing.assert_allclose(calibration.backed(np.array([0.7, 0.5, 0.25, 0.0, -0.1])), [1.0, 1.0, 0.5, 0.0, 0.0])
+    without = Calibration(scores, listed, HELD_OUT, np.zeros(21))
+    assert without.backed(np.array([0.1, 0.0])).tolist() == [1.0, 0.0]
 
 
 def test_the_abstention_score_is_a_p_value_of_the_prediction():

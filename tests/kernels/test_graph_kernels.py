@@ -1,5 +1,7 @@
 """Kernels on graphs: the contract, GraKeL, plain definitions, and what is refused."""
 
+from collections import Counter
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,7 +9,9 @@ from sklearn.model_selection import cross_val_predict
 
 import mercer
 from mercer import DependencyEstimator, NeighborsEstimator
+from mercer.graphs import described
 from mercer.kernels import FromGraKeL, Gaussian, GaussianOf, RandomWalk, ShortestPath, WeisfeilerLehman
+from mercer.report import explanation_html
 from mercer.testing import check_kernel
 
 grakel = pytest.importorskip("grakel.kernels", reason="GraKeL is not installed")
@@ -165,6 +169,32 @@ def test_predictions_are_graphs_in_an_object_array():
     for k in (1, 3):
         crossed = cross_val_predict(NeighborsEstimator(Gaussian(1.0), ALIKE, k=k), X, np.array(Y, dtype=object), cv=3)
         assert all(isinstance(each, nx.Graph) for each in crossed)
+
+
+def test_explanations_show_what_graphs_have_not_where_they_are():
+    X, Y = task()
+    explanation = DependencyEstimator(Gaussian(1.0), WeisfeilerLehman(2), alpha=0.1).fit(X, Y).explain(X[0], k=2)
+    for text in (str(explanation), explanation_html(explanation)):
+        assert "object at" not in text
+        assert text.count("graph: ") == (3 if text == str(explanation) else 5)
+    first = explanation.carriers[0].output
+    letters = Counter(data["label"] for _, data in first.nodes(data=True))
+    told = f"graph: {len(first)} nodes, {first.number_of_edges()} edges ("
+    assert told in str(explanation)
+    assert all(f"{times} {letter}" in str(explanation) for letter, times in letters.items())
+
+
+def test_graphs_in_a_few_words():
+    many = nx.path_graph(6)
+    for node in many:
+        many.nodes[node].update(colour=node, label="x" if node else "y" * 50)
+    assert described(many) == f"graph: 6 nodes, 5 edges (5 x, 1 {'y' * 10})"
+    nx.set_node_attributes(many, {node: node for node in many}, "label")
+    assert described(many) == "graph: 6 nodes, 5 edges"
+    single = nx.Graph()
+    single.add_node("a", atom="C")
+    assert described(single) == "graph: 1 node, 0 edges (1 C)"
+    assert described({"a": 1}) is None
 
 
 def test_candidates_of_each_example():

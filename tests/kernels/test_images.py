@@ -7,10 +7,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer import DependencyEstimator
+from mercer import DependencyEstimator, memory
 from mercer.arrays import NumericalWarning, to_numpy
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
+from mercer.kernels.moves import Move
 from mercer.testing import check_kernel
 
 FEATURES = {
@@ -184,6 +185,19 @@ def test_jittered_on_other_libraries(library):
     np.testing.assert_allclose(to_numpy(kernel.diag(other)), np.diag(kernel(X)))
 
 
+def test_more_moves_than_memory_holds_are_told_before_they_are_made(monkeypatch):
+    X, made = np.ones((3, 100)), []
+    monkeypatch.setattr(memory, "available_bytes", lambda: 2**23)
+    monkeypatch.setattr(Move, "rows", lambda self, X, shape: made.append(self) or X)
+    kernel = Jittered(Linear(), (10, 10), reach=10, rotations=(5.0, -5.0, 10.0, -10.0, 15.0, -15.0, 20.0, -20.0))
+    message = (
+        "3 images after 3969 moves each under Jittered.*GiB are free; lower reach, or pass fewer rotations or images"
+    )
+    with pytest.raises(MemoryError, match=message):
+        kernel(X)
+    assert made == []
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -193,6 +207,10 @@ def test_jittered_on_other_libraries(library):
         (lambda: gradient_histograms(np.ones((2, 5, 5)), orientations=1), "orientations=1"),
         (lambda: Jittered(Linear(), (2, 3))(np.ones((2, 5))), "5 pixels per image; expected 2 × 3"),
         (lambda: Jittered(Linear(), (2, 3), reach=-1)(np.ones((2, 6))), "reach=-1 in Jittered"),
+        (
+            lambda: Jittered(Linear(), (2, 3), reach=10**9)(np.ones((2, 6))),
+            "reach=1000000000 in Jittered, and images are 2 × 3 pixels; expected at most the longer side",
+        ),
         (
             lambda: Jittered(Linear(), (2, 3), rotations="10")(np.ones((2, 6))),
             "rotations='10'; expected a list of angles",

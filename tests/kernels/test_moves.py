@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mercer.arrays import to_numpy
 from mercer.kernels import virtual_examples
 from mercer.kernels.images import shifted, turned
-from mercer.kernels.moves import Move, moves
+from mercer.kernels.moves import Move, moves, number_of_moves
 
 IMAGES = np.random.default_rng(0).random((3, 4, 5))
 
@@ -18,7 +18,13 @@ IMAGES = np.random.default_rng(0).random((3, 4, 5))
 def test_the_first_move_stays_put_and_all_are_different():
     every = moves(2, (-5.0, 5.0), mirror=True)
     assert every[0] == Move()
-    assert len(set(every)) == len(every) == 2 * 3 * 25
+    assert len(set(every)) == len(every) == 2 * 3 * 25 == number_of_moves(2, (-5.0, 5.0), mirror=True)
+    assert len(moves(1, (0.0, 5.0))) == number_of_moves(1, (0.0, 5.0)) == 18
+
+
+def test_more_moves_than_memory_holds_are_told_before_they_are_made():
+    with pytest.raises(MemoryError, match="3 images after 4000000004000000001 moves each.*free; lower reach"):
+        virtual_examples(IMAGES, [1, 2, 3], reach=10**9)
 
 
 def test_copies_follow_the_order_of_the_moves():

@@ -53,6 +53,8 @@ def test_the_alphabet_is_that_of_the_training_objects():
     assert Mismatch(2, 1).resolve([["to", "be"], ["or"]]) == Mismatch(2, 1, ("to", "be", "or"))
     with pytest.raises(ValueError, match="learned from data; call kernel.resolve"):
         Mismatch(2, 1)(["ab"])
+    with pytest.raises(ValueError, match=r"the 2 training objects of Mismatch.* have no symbols, and so no alphabet"):
+        Mismatch(2, 1).resolve(["", ""])
 
 
 def test_symbols_outside_the_alphabet_spend_mismatches():
@@ -61,7 +63,7 @@ def test_symbols_outside_the_alphabet_spend_mismatches():
     # abx is near aba and abb; aba is near itself, bba, aaa, abb
     assert kernel(["abx"], ["aba"])[0, 0] == 2.0
     np.testing.assert_allclose(kernel.normalized()(["xxa", "abx"]), [[0, 0], [0, 1]])
-    assert Mismatch(2, 1).resolve(["", ""])(["", "ab"]).tolist() == [[0, 0], [0, 0]]
+    assert Mismatch(2, 1, "c").resolve(["", ""])(["", "ab"]).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,8 @@ def test_symbols_outside_the_alphabet_spend_mismatches():
         (Mismatch(2, 2, "ab"), "mismatches=2 in Mismatch; expected a whole number from 0, below length=2"),
         (Mismatch(2, 1, "aab"), "alphabet='aab' in Mismatch; .* none of them twice"),
         (Mismatch(2, 1, 4), "alphabet=4 in Mismatch"),
+        (Mismatch(2, 1, ""), "alphabet='' in Mismatch is empty, so that no n-gram matches; expected a symbol at least"),
+        (Mismatch(2, 1, ()), r"alphabet=\(\) in Mismatch is empty"),
         (Mismatch(40, 1, "abc"), "length=40 over an alphabet of 3 symbols"),
     ],
     ids=repr,

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mercer
+from mercer import memory
 from mercer.kernels import Gaussian, SubsetTree, Subtree
-from mercer.trees import as_tree, bracketed, leaves, nodes, parse_tree, production
+from mercer.trees import as_tree, bracketed, flattened, leaves, nodes, parse_tree, production
 
 labels, tokens = st.sampled_from("AB"), st.sampled_from("xy")
 trees = st.recursive(
@@ -68,6 +69,14 @@ def test_subtrees_against_the_recursion(X, Z, decay):
     np.testing.assert_allclose(kernel(X, Z), wanted, rtol=1e-10)
     features = kernel.feature_map(X)
     np.testing.assert_allclose(features(X) @ features(Z).T, wanted, rtol=1e-10)
+    np.testing.assert_allclose(kernel.pointwise(X[0], Z[0]), wanted[0][0], rtol=1e-10)
+
+
+@given(trees, trees)
+@settings(max_examples=50, deadline=None)
+def test_flat_trees_are_equal_where_trees_are(one, other):
+    assert (flattened(one) == flattened(other)) == (one == other)
+    assert flattened(bracketed(one)) == flattened(one)
 
 
 @given(trees)
@@ -158,6 +167,43 @@ def test_deep_trees_do_not_run_out_of_stack():
     deep = "(A " * 3000 + "x" + ")" * 3000
     assert bracketed(deep) == deep
     assert SubsetTree(0.5)([deep])[0, 0] > 0
+
+
+def chain(depth, word="x"):
+    tree = ("A", word)
+    for _ in range(depth - 1):
+        tree = ("A", tree)
+    return tree
+
+
+def test_very_deep_trees_have_the_values_of_their_definition():
+    deep, same, other = chain(20_000), bracketed(chain(20_000)), chain(20_000, "y")
+    kernel = Subtree(0.5)
+    # a chain has one subtree of each size
+    np.testing.assert_allclose(kernel([deep, same, other]), [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    np.testing.assert_allclose(kernel([deep], ["(A (A x))"]), [[0.75]])
+    assert kernel.pointwise(deep, same) == pytest.approx(1.0)
+    assert kernel.key(deep) == kernel.key(same) != kernel.key(other)
+    for tree in ("(A (A x))", "(A x)"):
+        # every inner node of one with every inner node of the other, and both last nodes
+        short = tree.count("A")
+        wanted = 0.5 + (1 + 0.5) * 0.5 + (20_000 - 2) * 0.5 if short == 2 else 0.5
+        np.testing.assert_allclose(SubsetTree(0.5)([deep], [tree]), [[wanted]])
+        np.testing.assert_allclose(SubsetTree(0.5).pointwise(deep, tree), wanted)
+
+
+def test_a_table_that_does_not_fit_is_told_before_it_is_made(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 2**22)
+    with pytest.raises(MemoryError, match="two trees with 1000 and 1000 of them.*use smaller trees, or Subtree"):
+        SubsetTree()([chain(1000)])
+    with pytest.raises(MemoryError, match="two trees with 1000 and 1000"):
+        SubsetTree().diag([chain(1000)])
+
+
+def test_models_of_very_deep_trees():
+    X, Y = np.array([[0.0], [1.0], [0.1], [0.9]]), [chain(5000), chain(5000, "y")] * 2
+    model = mercer.DependencyEstimator(Gaussian(0.3), Subtree(), alpha=0.1).fit(X, Y)
+    assert [leaves(tree) for tree in model.predict([[0.05], [0.95]])] == [["x"], ["y"]]
 
 
 def test_threads_change_nothing():

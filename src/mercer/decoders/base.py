@@ -67,7 +67,11 @@ class Decoder(BaseEstimator):
         return take(pool.objects, index[:, 0])
 
     def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
-        """The k best training outputs for each point, scored ``2⟨h, ψ(y)⟩ - l(y, y)``."""
+        """The k best objects for each point, scored ``2⟨h, ψ(y)⟩ - l(y, y)``: training outputs, and what is constructed."""
+        return self.rank_training(H, k, leave_out)
+
+    def rank_training(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
+        """The k best training outputs for each point, scored as by `rank`."""
         pool, hidden = self._training_pool()
         points = self._points(H)
         return self._ranked(points, pool, k, self._masked(hidden, leave_out, points))
@@ -95,6 +99,10 @@ class Decoder(BaseEstimator):
             raise ValueError(f"H has {points.shape[0]} points and objects has {len(pool)} objects")
         products = namespace(points).sum(points * pool.features, axis=1)
         return to_numpy(pool.offsets - products)
+
+    def support(self, H: Array) -> np.ndarray | None:
+        """How much weight on the fitted outputs each point has, for scores that a point without any makes look good."""
+        return None
 
     # -- how candidates are scored: points @ features.T - offsets --------------------------------
 

@@ -50,6 +50,10 @@ class ExpectedLoss(Candidates):
         self.distinct_, self.group_ = take(embedding.outputs_, first), group
         return super().fit(embedding, loss)
 
+    def support(self, H: Array) -> np.ndarray:
+        """The sum of the weights of each point: where there are none, every loss is expected to be zero."""
+        return to_numpy(self._weights(H)).sum(axis=1)
+
     def _points(self, H: Array) -> Array:
         weights = to_numpy(self._weights(H))
         # equal outputs have the same loss: their weights add up

@@ -22,6 +22,20 @@ def unscaled(kernel: Kernel) -> Kernel:
     return kernel
 
 
+def factor(kernel: Kernel) -> float:
+    """What `unscaled` takes off: the product of all factors.
+
+    Examples
+    --------
+    >>> factor(2.0 * (0.5 * Linear())), factor(Linear())
+    (1.0, 1.0)
+    """
+    product = 1.0
+    while isinstance(kernel, Scaled):
+        product, kernel = product * float(kernel.factor), kernel.kernel
+    return product
+
+
 def is_linear(kernel: Kernel) -> bool:
     """Whether the kernel is the inner product of vectors, around the origin or around a mean.
 

@@ -124,6 +124,7 @@ class ExpectedF1(_OfLabelSets):
                 f"ExpectedF1 decodes by mercer.losses.F1, and came with loss={loss!r:.60}; use decoder='auto' or ExpectedLoss()"
             )
         super().fit(embedding, F1() if loss is None else loss)
+        self.loss_.check_parameters()
         self.features_ = LabelsBySize().feature_map(embedding.outputs_)
         return self
 

@@ -14,6 +14,7 @@ from mercer.conformal import LEFT_OUT, Calibration
 from mercer.decoders import Decoder, Ranked
 from mercer.decoders.pool import training_candidates
 from mercer.embeddings.base import Embedding
+from mercer.graphs import described
 from mercer.objects import Objects, count, distinct, is_numeric, member, take
 
 
@@ -63,10 +64,15 @@ class Explanation:
     rest: float
 
     def __str__(self) -> str:
-        lines = [f"{self.input!r:.40} -> {self.prediction!r:.40}"]
+        lines = [f"{_written(self.input)} -> {_written(self.prediction)}"]
         for one in self.carriers:
-            lines.append(f"{one.share:+7.1%}  weight {one.weight:+.3f}  {one.input!r:.40} -> {one.output!r:.40}")
+            pair = f"{_written(one.input)} -> {_written(one.output)}"
+            lines.append(f"{one.share:+7.1%}  weight {one.weight:+.3f}  {pair}")
         return "\n".join([*lines, f"{self.rest:7.1%}  all other pairs"])
+
+
+def _written(thing: Any) -> str:
+    return described(thing) or f"{thing!r:.40}"
 
 
 def explained(
@@ -104,7 +110,8 @@ def explained(
 def right_answers(decoder: Decoder, points: Array, outputs: Objects, source: str) -> Calibration:
     """How unfit the right answer is at each point, and whether the default candidates hold it."""
     scores = np.asarray(decoder.objective(points, outputs), dtype=float)
-    return Calibration(scores, _listed(decoder.embedding_, outputs, once_more=source == LEFT_OUT), source)
+    listed = _listed(decoder.embedding_, outputs, once_more=source == LEFT_OUT)
+    return Calibration(scores, listed, source, decoder.support(points))
 
 
 def _listed(embedding: Embedding, outputs: Objects, once_more: bool) -> np.ndarray:

@@ -111,7 +111,8 @@ class CalibratedAnswers:
         threshold = calibration.threshold(wanted, default)
         if threshold == math.inf:
             self._warn_unreachable(calibration, wanted, default)
-        ranked = cut(self._rank(points, _EVERY, candidates), threshold)
+        every = self.decoder_.rank_training(points, _EVERY) if default else self._rank(points, _EVERY, candidates)
+        ranked = cut(every, threshold)
         return [Ranked(self._form.outward(found.objects), found.scores) for found in ranked]
 
     def abstention_score(self, X: Any, candidates: Any = None) -> np.ndarray:
@@ -120,13 +121,19 @@ class CalibratedAnswers:
         :math:`1 - p(\hat y)`, with the conformal p-value of the prediction: the share of right answers that, predicted without
         having been trained on, had a better score than the prediction has. It says most where outputs are of some number of
         kinds; a vector that is free to go where the point is beats the score of nearly every right answer.
+
+        An input unlike all training inputs has hardly any weight on their outputs, and no loss is expected where there is no
+        weight. So under `mercer.decoders.ExpectedLoss` the p-value is multiplied by :math:`\min(1, \sum_j w_j / q)`, where 95 of
+        100 calibration inputs have weights that add up to q or more: scores of such inputs stay as they are, and an input
+        without weight has the score 1.
         """
         points, calibration = self._points_of(X), self._calibrated()
         if candidates is None:
             unfit = np.asarray(self.decoder_.objective(points, self.decoder_.decode(points)), dtype=float)
         else:
             unfit = -np.asarray([found.scores[0] for found in self._rank(points, 1, candidates)])
-        return 1.0 - calibration.p_values(unfit)
+        trust, support = calibration.p_values(unfit), self.decoder_.support(points)
+        return 1.0 - (trust if support is None else trust * calibration.backed(support))
 
     def explain(self, x: Any, k: int = 5) -> Explanation:
         """The `k` training pairs with the largest part in the prediction for one input.

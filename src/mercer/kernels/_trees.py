@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from mercer import memory
 from mercer.kernels._threads import in_threads
 from mercer.trees import nodes, production
 
@@ -65,6 +66,7 @@ def subset_gram(X: Forest, Z: Forest | None, decay: float) -> np.ndarray:
     other = X if Z is None else Z
     gram = np.zeros((len(X.sizes), len(other.sizes)))
     left, right = int(X.sizes.max()), int(other.sizes.max())
+    _require_room(left, right)
 
     def fill(rows: np.ndarray) -> None:
         _fill(X, other, rows, Z is None, decay, np.zeros((left, right)), gram)
@@ -77,8 +79,14 @@ def subset_diagonal(X: Forest, decay: float) -> np.ndarray:
     """The subset tree kernel of each tree with itself."""
     diagonal = np.empty(len(X.sizes))
     size = int(X.sizes.max())
+    _require_room(size, size)
     _pair_up(X, decay, np.zeros((size, size)), diagonal)
     return diagonal
+
+
+def _require_room(left: int, right: int) -> None:
+    purpose = f"a table for the pairs of nodes of two trees with {left} and {right} of them"
+    memory.require(left, right, 1, purpose, "use smaller trees, or Subtree, which needs no table")
 
 
 @numba.njit(cache=True, nogil=True)

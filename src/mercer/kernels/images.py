@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from mercer import memory
 from mercer.arrays import Array, is_array, namespace, to_numpy
 from mercer.kernels.base import Kernel
-from mercer.kernels.moves import Move, moves
+from mercer.kernels.moves import Move, moves, number_of_moves
 from mercer.kernels.patches import check_sizes
 from mercer.kernels.vectors import VectorKernel
 from mercer.objects import Objects
@@ -191,7 +192,8 @@ class Jittered(VectorKernel):
     shape : (rows, columns)
         Of an image.
     reach : int
-        Shifts go from −reach to reach pixels in both directions, :math:`(2\,\mathrm{reach} + 1)^2` of them.
+        Shifts go from −reach to reach pixels in both directions, :math:`(2\,\mathrm{reach} + 1)^2` of them; at most the
+        longer side of an image. Time grows with the square of the number of moves.
     rotations : sequence of float
         Angles in degrees beside 0, each with all shifts.
     match : {"mean", "best"}
@@ -231,7 +233,12 @@ class Jittered(VectorKernel):
             raise ValueError(
                 f"match={self.match!r} in Jittered; expected 'mean', or 'best', which need not be a kernel"
             )
-        moves(self.reach, self.rotations)
+        if self.reach > max(self.shape):
+            raise ValueError(
+                f"reach={self.reach!r} in Jittered, and images are {self.shape[0]} × {self.shape[1]} pixels; expected at most "
+                "the longer side, beyond which every shift gives the same edge"
+            )
+        number_of_moves(self.reach, self.rotations)
         self.kernel.check_parameters()
 
     def check(self, X: Objects, name: str = "X") -> Array:
@@ -276,5 +283,7 @@ class Jittered(VectorKernel):
         return namespace(X).stack([self._matrix(X[i : i + 1, :], None)[0, 0] for i in range(X.shape[0])])
 
     def _moved(self, X: Array) -> list[Array]:
-        shape = (int(self.shape[0]), int(self.shape[1]))
+        shape, number = (int(self.shape[0]), int(self.shape[1])), number_of_moves(self.reach, self.rotations)
+        purpose = f"{X.shape[0]} images after {number} moves each under {self!r:.80}"
+        memory.require(number * X.shape[0], X.shape[1], 1, purpose, "lower reach, or pass fewer rotations or images")
         return [move.rows(X, shape) for move in moves(self.reach, self.rotations)]

@@ -73,6 +73,11 @@ class Mismatch(Kernel):
             raise ValueError(
                 f"alphabet={self.alphabet!r:.60} in Mismatch; expected a string, or a tuple of symbols, none of them twice"
             )
+        if len(self.alphabet) == 0:
+            raise ValueError(
+                f"alphabet={self.alphabet!r} in Mismatch is empty, so that no n-gram matches; expected a symbol at least, "
+                "or None for those of the training objects"
+            )
         if len(self.alphabet) ** int(self.length) >= _LARGEST:
             raise ValueError(
                 f"length={self.length!r} over an alphabet of {len(self.alphabet)} symbols in Mismatch; expected at most 2**62 "
@@ -123,6 +128,11 @@ class Mismatch(Kernel):
         if self.alphabet is not None:
             return self
         symbols = dict.fromkeys(symbol for sequence in X for symbol in sequence)
+        if not symbols:
+            raise ValueError(
+                f"the {len(X)} training objects of {self!r} have no symbols, and so no alphabet; expected longer sequences, "
+                "or pass alphabet=..."
+            )
         alphabet = "".join(sorted(symbols)) if isinstance(X[0], str) else tuple(symbols)
         return Mismatch(self.length, self.mismatches, alphabet)
 

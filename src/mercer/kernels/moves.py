@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mercer import memory
 from mercer.arrays import Array, is_array, like, to_numpy
 from mercer.objects import Objects, count, take
 
@@ -63,15 +64,31 @@ def moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False)
     >>> len(moves(1)), len(moves(1, rotations=(-10, 10))), moves(0, mirror=True)[1].mirror
     (9, 27, True)
     """
+    turns = _turns(reach, rotations)
+    steps = sorted(range(-int(reach), int(reach) + 1), key=abs)
+    sides = (False, True) if mirror else (False,)
+    return [Move(down, right, turn, side) for side in sides for turn in turns for down in steps for right in steps]
+
+
+def number_of_moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False) -> int:
+    """How many `moves` gives, without making them.
+
+    Examples
+    --------
+    >>> number_of_moves(1, rotations=(-10, 10)), number_of_moves(10**9)
+    (27, 4000000004000000001)
+    """
+    return (2 if mirror else 1) * len(_turns(reach, rotations)) * (2 * int(reach) + 1) ** 2
+
+
+def _turns(reach: int, rotations: Sequence[float]) -> list[float]:
+    """The angles, 0 first, of moves whose parameters are right."""
     if isinstance(reach, bool) or not isinstance(reach, int | np.integer) or reach < 0:
         raise ValueError(f"reach={reach!r}; expected a whole number of pixels, zero or more")
     angles = rotations if isinstance(rotations, Sequence | np.ndarray) and not isinstance(rotations, str) else [None]
     if not all(isinstance(angle, Real) and np.isfinite(angle) for angle in angles):
         raise ValueError(f"rotations={rotations!r}; expected a list of angles in degrees, such as (-10, 10)")
-    steps = sorted(range(-int(reach), int(reach) + 1), key=abs)
-    turns = [0.0, *(float(angle) for angle in angles if angle != 0)]
-    sides = (False, True) if mirror else (False,)
-    return [Move(down, right, turn, side) for side in sides for turn in turns for down in steps for right in steps]
+    return [0.0, *(float(angle) for angle in angles if angle != 0)]
 
 
 class VirtualExamples(NamedTuple):
@@ -122,9 +139,16 @@ def virtual_examples(
     >>> many.inputs.shape, many.outputs[:2], many.source.tolist()
     ((9, 3, 3), ['x', 'x'], [0, 0, 0, 0, 0, 0, 0, 0, 0])
     """
-    every = moves(reach, rotations, mirror)
-    images = _images(X, "X")
+    number, images = number_of_moves(reach, rotations, mirror), _images(X, "X")
     n = images.shape[0]
+    memory.require(
+        number * n,
+        images[0].size,
+        4 if outputs_move else 2,
+        f"{n} images after {number} moves each",
+        "lower reach, or pass fewer rotations",
+    )
+    every = moves(reach, rotations, mirror)
     if count(y) != n:
         raise ValueError(f"X has {n} images and y has {count(y)} objects; expected one output for each image")
     source = np.tile(np.arange(n), len(every))

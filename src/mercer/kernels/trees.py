@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,7 +17,7 @@ from mercer.kernels._trees import planted, subset_diagonal, subset_gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
 from mercer.objects import Objects, as_objects
-from mercer.trees import Tree, as_tree, nodes, production
+from mercer.trees import Tree, as_tree, flattened, nodes, production
 
 
 class TreeKernel(Kernel):
@@ -42,8 +42,8 @@ class TreeKernel(Kernel):
         return objects
 
     def key(self, x: Any) -> Hashable:
-        """The nested tuples a tree is."""
-        return as_tree(x)
+        """The tree from left to right, whatever form it came in."""
+        return flattened(x)
 
 
 @dataclass(eq=False, repr=False)
@@ -71,13 +71,18 @@ class Subtree(TreeKernel):
 
     def pointwise(self, x: Any, z: Any) -> float:
         """One complete subtree at a time."""
-        left, right = (Counter(nodes(as_tree(tree))) for tree in (x, z))
-        return float(sum(times * right[t] * float(self.decay) ** _size(t) for t, times in left.items()))
+        columns: dict[Hashable, int] = {}
+        left, right = (Counter(_hanging(as_tree(tree), columns, grow=True)) for tree in (x, z))
+        sizes = _sizes(columns)
+        return float(sum(times * right[t] * float(self.decay) ** sizes[t] for t, times in left.items()))
 
     def feature_map(self, X: Objects) -> SubtreeCounts:
         """One column for each complete subtree in `X`, in order of first appearance."""
         self.check_parameters()
-        return SubtreeCounts(list(dict.fromkeys(t for tree in _read(self.check(X)) for t in nodes(tree))), self.decay)
+        columns: dict[Hashable, int] = {}
+        for tree in _read(self.check(X)):
+            _hanging(tree, columns, grow=True)
+        return SubtreeCounts(list(columns), self.decay)
 
     def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
         features = self.feature_map(X)
@@ -91,8 +96,8 @@ class Subtree(TreeKernel):
 class SubtreeCounts(SparseFeatureMap):
     """How often each complete subtree of a vocabulary hangs in a tree, times √λ to the power of its size."""
 
-    subtrees: list[Tree]
-    """The subtree of each column, as nested tuples."""
+    subtrees: list[Hashable]
+    """The subtree of each column: its label and its children, each a word, or the column of a subtree in a tuple."""
     decay: float
 
     @property
@@ -103,10 +108,10 @@ class SubtreeCounts(SparseFeatureMap):
     def sparse_rows(self, X: Objects) -> sparse.csr_array:
         """The weighted counts, one row per tree."""
         columns = {t: j for j, t in enumerate(self.subtrees)}
-        found = [[columns[t] for t in nodes(tree) if t in columns] for tree in _read(as_objects(X))]
+        found = [[j for j in _hanging(tree, columns) if j >= 0] for tree in _read(as_objects(X))]
         row = np.repeat(np.arange(len(found)), [len(each) for each in found])
         column = np.asarray([j for each in found for j in each], dtype=np.intp)
-        sizes = np.asarray([_size(t) for t in self.subtrees], dtype=float)
+        sizes = np.asarray(_sizes(self.subtrees), dtype=float)
         return counted(row, column, (len(found), self.dimension), float(self.decay) ** (sizes[column] / 2))
 
 
@@ -149,17 +154,22 @@ class SubsetTree(TreeKernel):
     decay: float = 0.4
 
     def pointwise(self, x: Any, z: Any) -> float:
-        """The recursion as it is written, over all pairs of nodes."""
-        left, right = as_tree(x), as_tree(z)
-        return float(sum(self._common(n, m) for n in nodes(left) for m in nodes(right)))
+        """The recursion as it is written, over all pairs of nodes, children before their parents."""
+        right, total = list(nodes(as_tree(z))), 0.0
+        common: dict[tuple[int, int], float] = {}
+        for n in nodes(as_tree(x)):
+            for m in right:
+                common[id(n), id(m)] = self._common(n, m, common)
+                total += common[id(n), id(m)]
+        return total
 
-    def _common(self, n: Tree, m: Tree) -> float:
+    def _common(self, n: Tree, m: Tree, below: dict[tuple[int, int], float]) -> float:
         if production(n) != production(m):
             return 0.0
         value = float(self.decay)
         for child, other in zip(n[1:], m[1:], strict=True):
             if isinstance(child, tuple):
-                value *= 1.0 + self._common(child, other)
+                value *= 1.0 + below[id(child), id(other)]
         return value
 
     def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
@@ -182,6 +192,26 @@ def _read(objects: np.ndarray, name: str = "X") -> list[Tree]:
     return [as_tree(tree, f"{name}[{i}]") for i, tree in enumerate(objects)]
 
 
-def _size(tree: Tree) -> int:
-    """The number of nodes, leaves not counted."""
-    return sum(1 for _ in nodes(tree))
+def _hanging(tree: Tree, columns: dict[Hashable, int], grow: bool = False) -> list[int]:
+    """The column of every complete subtree, children before their parents; -1 for one that has none, and is not to `grow` one.
+
+    A subtree is known by its label and the columns of its children: nothing below it is looked at again.
+    """
+    found: list[int] = []
+    waiting: list[int] = []  # columns of nodes whose parent is still to come
+    for node in nodes(tree):
+        inner = sum(isinstance(child, tuple) for child in node[1:])
+        below = iter(waiting[len(waiting) - inner :])
+        shape = node[0], tuple((next(below),) if isinstance(child, tuple) else child for child in node[1:])
+        del waiting[len(waiting) - inner :]
+        waiting.append(columns.setdefault(shape, len(columns)) if grow else columns.get(shape, -1))
+        found.append(waiting[-1])
+    return found
+
+
+def _sizes(subtrees: Iterable[Any]) -> list[int]:
+    """The number of nodes of each subtree, leaves not counted; they stand in the order of their columns."""
+    sizes: list[int] = []
+    for _, children in subtrees:
+        sizes.append(1 + sum(sizes[child[0]] for child in children if isinstance(child, tuple)))
+    return sizes

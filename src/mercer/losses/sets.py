@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,13 @@ class _Overlap(Loss):
     empty: float = 1.0
     penalty: ClassVar[float]
     """a, what a label in one set and not in the other counts."""
+
+    def check_parameters(self) -> None:
+        """A finite value for two empty sets."""
+        if isinstance(self.empty, bool) or not isinstance(self.empty, Real) or not abs(self.empty) < np.inf:
+            raise ValueError(
+                f"empty={self.empty!r} in {type(self).__name__}; expected what two empty sets score, a finite number such as 1.0"
+            )
 
     def pointwise(self, y_true: Any, y_pred: Any) -> float:
         """The loss of two sets."""
@@ -43,6 +51,7 @@ class _Overlap(Loss):
         return self._loss(kernel(A, B), kernel.diag(A)[:, None], kernel.diag(B)[None, :])
 
     def _sets(self, A: Objects, B: Objects, paired: bool) -> tuple[Objects, Objects]:
+        self.check_parameters()
         A, B = LabelSets().check(A, "Y_true"), LabelSets().check(B, "Y_pred")
         require_alike(A, B, "Y_true", "Y_pred")
         return side_by_side(A, B, paired=paired)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.estimators.answers import Explanation
+from mercer.graphs import described
 from mercer.report.page import Card, Picture, gallery, table_html
 from mercer.report.tables import Table
 
@@ -111,6 +112,9 @@ def brief(thing: Any) -> str:
     >>> brief("ab"), brief(np.zeros(3)), brief(np.zeros((8, 8))), brief(frozenset({2, 1}))
     ("'ab'", '[0, 0, 0]', 'array of shape (8, 8)', '{1, 2}')
     """
+    graph = described(thing)
+    if graph is not None:
+        return graph
     if isinstance(thing, set | frozenset):
         return "{" + ", ".join(sorted(map(str, thing))) + "}"
     if hasattr(thing, "shape") and thing.shape != ():
