@@ -63,6 +63,19 @@ def test_points_have_the_inner_products_of_the_kernel(embedding, kernel, outputs
 
 
 @pytest.mark.parametrize("origin", ["mean", "zero"])
+def test_the_whole_distance_has_a_part_outside_the_kept_directions(origin):
+    """Against weights and the Gram matrix: for outputs of the fit, and for one that is new."""
+    kernel, new = Gaussian(1.0), np.vstack([VECTORS[:3], rng.standard_normal((1, VECTORS.shape[1]))])
+    fitted = PrincipalComponents(0.0, n_components=2, origin=origin).fit(kernel, VECTORS)
+    points = rng.standard_normal((4, 2))
+    weights = np.hstack([fitted.weights(points), -np.eye(4)])
+    L = kernel(np.vstack([VECTORS, new]))
+    found = fitted.squared_distances(points, new) + fitted.outside(new)
+    assert np.allclose(found, np.einsum("ij,jk,ik->i", weights, L, weights))
+    assert np.allclose(Spectral().fit(kernel, VECTORS).outside(new), 0.0)
+
+
+@pytest.mark.parametrize("origin", ["mean", "zero"])
 def test_principal_components_keep_the_leading_directions(origin):
     kernel = Gaussian(1.0)
     full = PrincipalComponents(0.0, origin=origin).fit(kernel, VECTORS)

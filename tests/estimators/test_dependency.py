@@ -8,7 +8,7 @@ from sklearn.svm import SVR
 from mercer import DependencyEstimator, NeighborsEstimator
 from mercer.decoders import Candidates, ClosedForm, ExpectedLoss, FixedPoint, PerPosition
 from mercer.embeddings import Features, Implicit, Pivoted, PrincipalComponents, Spectral
-from mercer.kernels import Classes, Gaussian, LabelSets, Linear, Positions, Subsequence
+from mercer.kernels import Classes, Gaussian, LabelSets, Linear, Polynomial, Positions, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance
 from mercer.solvers import Auto, Cholesky, Exact, LowRank, Tridiagonal
 
@@ -238,3 +238,44 @@ def test_neighbours_average_the_nearest_outputs():
     nearest = ((NEW[:, None] - X[None]) ** 2).sum(-1).argsort(axis=1)[:, :3]
     assert np.allclose(model.predict(NEW), Y[nearest].mean(axis=1))
     assert np.allclose(model.decision_weights(NEW).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("parts", [{"solver": LowRank(rank=6)}, {"embedding": Pivoted(6)}], ids=repr)
+@pytest.mark.filterwarnings("ignore:the low-rank factor")
+def test_weights_are_those_of_the_point_that_is_decoded(parts):
+    kernel = Gaussian(1.0)
+    model = DependencyEstimator(kernel, kernel, alpha=0.01, decoder=Candidates(), **parts).fit(X, Y)
+    weights = model.decision_weights(NEW)
+    for row, found in zip(weights, model.rank(NEW, k=20), strict=True):
+        np.testing.assert_allclose(found.scores, 2.0 * kernel(found.objects, Y) @ row - 1.0, atol=1e-10)
+
+
+def test_distances_before_decoding_compare_embeddings():
+    """Few components leave little to get wrong inside them, and everything outside."""
+    scores = []
+    for kept in (1, 15):
+        embedding = PrincipalComponents(0.0, n_components=kept)
+        model = DependencyEstimator(
+            Gaussian(1.5), Gaussian(1.0), embedding=embedding, loss="rkhs", decoder=Candidates()
+        )
+        scores.append(model.fit(X[:15], Y[:15]).score(X[15:], Y[15:]))
+    assert scores[0] < scores[1]
+    weights = np.hstack([model.decision_weights(X[15:]), -np.eye(5)])
+    L = Gaussian(1.0)(Y)
+    assert scores[1] == pytest.approx(-np.mean(np.einsum("ij,jk,ik->i", weights, L, weights)))
+
+
+def test_kernel_values_that_are_not_numbers_at_predict_are_named():
+    model = DependencyEstimator(Polynomial(degree=3), Linear(), alpha=0.1).fit(X, Y)
+    with np.errstate(over="ignore"):
+        for ask in (model.predict, model.decision_weights, model.rank):
+            with pytest.raises(ValueError, match=r"input kernel Polynomial.* gave .*inf for the pair \(0, 0\)"):
+                ask(NEW * 1e150)
+
+
+def test_a_regressor_takes_the_place_of_the_solver():
+    model = DependencyEstimator(Gaussian(1.5), Linear(), regressor=SVR()).fit(X, Y)
+    assert model.solver_ is None
+    assert model.reasons_["solver"] == "SVR() takes the place of the ridge"
+    with pytest.raises(TypeError, match="regressor='svr'; expected a scikit-learn regressor"):
+        DependencyEstimator(regressor="svr").fit(X, Y)

@@ -52,7 +52,7 @@ class InputAware(Directions):
         self.values_ = xp.flip(values[-kept:], axis=0)
         turn, _ = xp.linalg.qr(xp.flip(vectors[:, -kept:], axis=1) / xp.sqrt(sizes)[:, None])
         self.dual_, self._offset = components.dual_ @ turn, components._offset @ turn
-        self._rows = components.coordinates_ @ turn
+        self._rows, self._mean_norm = components.coordinates_ @ turn, components._mean_norm
         return self
 
     @property

@@ -69,6 +69,11 @@ class Embedding(BaseEstimator):
         cross = xp.sum(points * self.transform(outputs), axis=1)
         return self.norms(outputs) - 2.0 * cross + self._point_norms(points)
 
+    def outside(self, outputs: Objects) -> Array:
+        """The squared length of what each output has outside these coordinates, which `squared_distances` leaves out."""
+        norms = self.norms(outputs)
+        return namespace(norms).zeros_like(norms)
+
     def _point_norms(self, points: Array) -> Array:
         return namespace(points).sum(points * points, axis=1)
 

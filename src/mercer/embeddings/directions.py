@@ -14,12 +14,13 @@ class Directions(Embedding):
     r"""Coordinates along orthonormal directions learned from data, :math:`u_c = \sum_i A_{ic}\,\psi(y_i)`.
 
     Distances are measured in these coordinates alone: what an output has outside them does not count. Fitting sets `dual_`,
-    A with columns orthogonal to 1, and `_offset`, the coordinates of the mean output.
+    A with columns orthogonal to 1, `_offset`, the coordinates of the mean output, and `_mean_norm`, its squared norm.
     """
 
     origin: str = "mean"
     dual_: Array
     _offset: Array
+    _mean_norm: float
 
     def transform(self, outputs: Objects) -> Array:
         """Projections on the kept directions."""
@@ -30,6 +31,14 @@ class Directions(Embedding):
         """Squared norms within the kept directions."""
         rows = self.transform(outputs)
         return namespace(rows).sum(rows * rows, axis=1)
+
+    def outside(self, outputs: Objects) -> Array:
+        """Squared distance from the origin less its part in the kept directions."""
+        whole = self.kernel_.diag(outputs)
+        xp = namespace(whole)
+        if self.origin == "mean":
+            whole = whole - 2.0 * xp.mean(self.kernel_(outputs, self.outputs_), axis=1) + self._mean_norm
+        return xp.clip(whole - self.norms(outputs), 0.0, None)
 
     def weights(self, points: Array) -> Array:
         """Weights of the point, the mean output included when that is the origin."""

@@ -117,7 +117,7 @@ class PrincipalComponents(_Eigen, Directions):
         gram = gram - means - means[:, None] + xp.mean(means)
         self._decompose(gram, self.cutoff, self.n_components, norm)
         # dual_ is orthogonal to 1, so centring l(y, ·) over its columns changes nothing; only the row means stay
-        self._offset = means @ self.dual_
+        self._offset, self._mean_norm = means @ self.dual_, float(xp.mean(means))
         return self
 
     @property

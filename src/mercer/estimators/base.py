@@ -84,13 +84,19 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         return self.embedding_.weights(points)
 
     def score(self, X: Any, y: Any) -> float:
-        """Minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better)."""
+        """Minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better).
+
+        Under ``loss="rkhs"`` it is minus the mean of ‖h(x) − ψ(y)‖², what lies outside the coordinates of the embedding
+        included, so that models with other embeddings can be compared.
+        """
         points = self._points_of(X)
         outputs = self._form.inward(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
         if self.loss == "rkhs":
-            return -float(np.mean(to_numpy(self.embedding_.squared_distances(points, outputs))))
+            embedding = self.embedding_
+            whole = embedding.squared_distances(points, outputs) + embedding.outside(outputs)
+            return -float(np.mean(to_numpy(whole)))
         decoded = self.decoder_.decode(points)
         return -float(np.mean(to_numpy(self.loss_.paired(outputs, decoded))))
 

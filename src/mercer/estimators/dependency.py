@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eye
 from mercer.decoders import Decoder, Ranked, Standardized
-from mercer.embeddings import Directions, Embedding, Implicit
+from mercer.embeddings import Directions, Embedding, Implicit, Pivoted
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_inputs, check_pairs, listed
 from mercer.estimators.jackknife import LeftOutFits
@@ -91,7 +91,8 @@ class DependencyEstimator(ObjectEstimator):
     alpha_ : float
         The ridge in use.
     alphas_, loo_path_ : array
-        The ridges tried and the figure of each (leave-one-out loss, or that of the rule chosen by `alpha`).
+        The ridges tried and the figure of each (leave-one-out loss, or that of the rule chosen by `alpha`). Distances before
+        decoding are those in the coordinates of `embedding_`.
     input_kernel_, output_kernel_ : Kernel
         The kernels with what depends on data filled in.
     embedding_, operator_, solver_, decoder_ : objects
@@ -171,6 +172,8 @@ class DependencyEstimator(ObjectEstimator):
         else:
             fitted = fit_ridge(regression, self.alpha, judge)
 
+        if self.regressor is not None:
+            solver, solver_reason = None, f"{self.regressor!r:.60} takes the place of the ridge"
         self.operator_, self.solver_ = operator, solver
         self.map_, self._basis = fitted.map, fitted.basis
         self.alpha_, self.alphas_, self.loo_path_ = fitted.alpha, fitted.alphas, fitted.path
@@ -182,10 +185,11 @@ class DependencyEstimator(ObjectEstimator):
         r"""h(x) as weights on the training outputs, then on the extra outputs; one row per input.
 
         For the identity operator these are :math:`(k + \alpha I)^{-1} k_x`. Operators and principal components learned
-        from the outputs leave only the point itself determined: then the weights of least norm.
+        from the outputs leave only the point itself determined: then the weights of least norm. Low-rank coordinates have
+        weights on their pivots alone.
         """
         check_is_fitted(self, "embedding_")
-        coupled = not isinstance(self.operator_, Identity) or isinstance(self.embedding_, Directions)
+        coupled = not isinstance(self.operator_, Identity) or isinstance(self.embedding_, Directions | Pivoted)
         if coupled or self.alpha_ is None or isinstance(self.embedding_, Implicit):
             return super().decision_weights(X)
         # coordinates were enough for predicting; the weights take the factor of k once more
@@ -243,7 +247,7 @@ class DependencyEstimator(ObjectEstimator):
             raise TypeError(f"operator={self.operator!r}; expected one of mercer.operators, such as Identity()")
         if self.regressor is None:
             return
-        if not is_regressor(self.regressor):
+        if not hasattr(self.regressor, "fit") or not is_regressor(self.regressor):
             raise TypeError(f"regressor={self.regressor!r:.60}; expected a scikit-learn regressor, such as SVR()")
         defaults = {"operator": isinstance(self.operator, Identity)}
         for name, default in (("alpha", "loo"), ("solver", "auto")):

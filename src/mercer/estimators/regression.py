@@ -23,7 +23,7 @@ from mercer.selection.judges import Judge
 from mercer.selection.ridge import Trial, ridge_selection
 from mercer.solvers import Cholesky, Exact, LowRank, Ridge, Solver, SpectralSolver, Spectrum, Tridiagonal
 from mercer.solvers.base import CholeskyMap, LinearMap
-from mercer.solvers.gram import gram_matrix, warn_low_rank
+from mercer.solvers.gram import check_finite, gram_matrix, warn_low_rank
 
 
 @dataclass
@@ -36,10 +36,13 @@ class Basis:
     def values(self, kernel: Kernel, inputs: Objects) -> Array:
         """Kernel values of each input against the basis."""
         if self.pivots is None:
-            return kernel(inputs, self.inputs)
-        if kernel.pairwise:
-            return take(kernel(inputs, self.inputs).T, self.pivots).T
-        return kernel(inputs, take(self.inputs, self.pivots))
+            values = kernel(inputs, self.inputs)
+        elif kernel.pairwise:
+            values = take(kernel(inputs, self.inputs).T, self.pivots).T
+        else:
+            values = kernel(inputs, take(self.inputs, self.pivots))
+        check_finite(values, kernel, "input")
+        return values
 
 
 @dataclass
