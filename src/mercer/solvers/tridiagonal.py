@@ -16,7 +16,7 @@ from mercer.objects import Objects
 from mercer.solvers.base import Solver
 from mercer.solvers.gram import gram_matrix
 
-_MATRICES = 7
+_MATRICES = 8
 """n×n matrices a fit may hold at once (measured by `mercer bench core`)."""
 
 
