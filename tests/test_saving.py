@@ -108,6 +108,18 @@ def test_code_of_the_user_is_refused_by_name(tmp_path):
     assert np.array_equal(mercer.load(path, trust=names).predict(list(X)), model.predict(list(X)))
 
 
+def test_a_library_the_user_trusts_is_named(tmp_path):
+    from sklearn.ensemble import RandomForestRegressor
+
+    model = DependencyEstimator(Linear(), Linear(), regressor=RandomForestRegressor(2, random_state=0)).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"sklearn\.tree\._tree\.Tree"):
+        path = mercer.save(model, tmp_path / "model.skops")
+    with pytest.raises(ValueError, match=r"or of a library you trust, pass trust=\['sklearn\.tree\._tree\.Tree'\]"):
+        mercer.load(path)
+    again = mercer.load(path, trust=["sklearn.tree._tree.Tree"])
+    assert np.array_equal(again.predict(X), model.predict(X))
+
+
 def test_a_file_that_asks_for_something_dangerous_is_refused(tmp_path):
     """Rewrite a saved model so that it asks for os.system."""
     path = mercer.save(DependencyEstimator(alpha=0.1).fit(X, Y), tmp_path / "model.skops")

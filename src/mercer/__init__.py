@@ -1,7 +1,9 @@
 """Learn a map from any kind of object to any other: strings, images, label sets, rankings, graphs, curves."""
 
+from mercer import testing
 from mercer._version import __version__
 from mercer.arrays import NumericalWarning
+from mercer.embeddings import PrincipalComponents
 from mercer.estimators import (
     CurveRidge,
     DependencyEstimator,
@@ -25,7 +27,9 @@ __all__ = [
     "NumericalWarning",
     "OperatorValuedRidge",
     "OutputKernelLearning",
+    "PrincipalComponents",
     "__version__",
     "load",
     "save",
+    "testing",
 ]

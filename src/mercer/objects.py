@@ -35,7 +35,10 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
         )
     elif hasattr(collection, "ndim") and collection.ndim == 2 and collection.shape[1] == 1:
         # a one-column frame or matrix: scikit-learn's column transformers hand these out
-        items = np.asarray(collection).ravel().tolist()
+        items = (to_numpy(collection) if is_array(collection) else np.asarray(collection)).ravel().tolist()
+    elif is_numeric(collection):
+        # row by row: not every library lets its arrays be iterated
+        items = members(collection) if collection.ndim > 1 else to_numpy(collection).tolist()
     else:
         items = collection.tolist() if is_array(collection) and collection.ndim == 1 else collection
         items = list(items)

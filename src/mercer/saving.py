@@ -86,8 +86,9 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
     path : path
         A file written by `save`.
     trust : sequence of str
-        Full names of further types or functions of your own that the file may use, such as ``"mymodule.my_loss"``. Only
-        name what you would import yourself.
+        Full names of further types or functions that the file may use: of your own, such as ``"mymodule.my_loss"``, or of a
+        library you trust, such as ``"sklearn.tree._tree.Tree"`` for ``regressor=RandomForestRegressor()``. Only name what you
+        would import yourself.
     """
     sio = _skops()
     path = Path(path)
@@ -104,7 +105,7 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
         if foreign:
             raise ValueError(
                 f"{path.name} asks for {', '.join(foreign)}, which mercer.load does not build. If it is code of your own, "
-                f"pass trust={foreign!r}; otherwise do not load this file"
+                f"or of a library you trust, pass trust={foreign!r}; otherwise do not load this file"
             )
         content = sio.load(path, trusted=asked)
     except (BadZipFile, KeyError, EOFError, UnicodeDecodeError) as error:

@@ -206,7 +206,7 @@ def test_a_wrong_leave_out_is_refused(strings, leave_out, message):
 def test_outputs_without_norm_are_no_candidates_and_that_is_said():
     outputs = as_objects(["abcd", "ab", "", "dcba", "ab"])
     embedding = Implicit().fit(Subsequence(3, 0.5), outputs)
-    with pytest.warns(NumericalWarning, match="2 of the 4 distinct outputs have norm zero"):
+    with pytest.warns(NumericalWarning, match="2 of the 4 distinct outputs cannot be told apart by Subsequence"):
         decoder = Candidates().fit(embedding)
     assert decoder.pool_.objects.tolist() == ["abcd", "dcba"]
     # the zero image would be nearest to a point at the origin

@@ -92,3 +92,24 @@ def test_the_box_of_the_data_does_not_know_what_is_left_out(outputs):
 def test_bounds_that_make_no_box(outputs):
     with pytest.raises(ValueError, match=r"bounds=\(2, 1\); expected"):
         ClosedForm(bounds=(2, 1)).fit(Implicit().fit(Linear(), outputs))
+
+
+def test_rank_has_the_decoded_vector_first_and_then_what_lies_in_the_box(outputs, weights):
+    decoder = ClosedForm(bounds=(1.0, 3.0)).fit(Implicit().fit(Linear(), outputs))
+    inside = outputs[((outputs >= 1.0) & (outputs <= 3.0)).all(axis=1)]
+    assert 0 < len(inside) < len(outputs)
+    for made, own, found in zip(decoder.decode(weights), weights, decoder.rank(weights, 10), strict=True):
+        distances = ((inside - own @ outputs) ** 2).sum(axis=1)
+        np.testing.assert_allclose(found.objects, np.vstack([made, inside[np.argsort(distances)]]))
+        np.testing.assert_allclose(found.scores, 2 * found.objects @ (own @ outputs) - (found.objects**2).sum(axis=1))
+    for made, found in zip(decoder.decode(weights), decoder.rank(weights, 1), strict=True):
+        assert found.objects.tolist() == [made.tolist()]
+    assert sorted(decoder.rank_training(weights[:1], 10)[0].objects.tolist()) == sorted(outputs.tolist())
+
+
+def test_a_training_output_that_is_decoded_is_ranked_once(outputs):
+    decoder = ClosedForm().fit(Implicit().fit(Linear(), outputs))
+    for i, found in enumerate(decoder.rank(np.eye(6), 6)):
+        assert len(found.objects) == 6
+        np.testing.assert_allclose(found.objects[0], outputs[i])
+        assert sorted(found.objects.round(9).tolist()) == sorted(outputs.round(9).tolist())

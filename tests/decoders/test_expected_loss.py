@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mercer import memory
 from mercer.decoders import Candidates, ExpectedLoss, best
 from mercer.embeddings import Implicit
 from mercer.kernels import Gaussian, LabelSets, Linear, Subsequence
@@ -103,3 +104,15 @@ def test_contract(loss):
     H = np.random.default_rng(2).normal(size=(5, 5))
     check_decoder(ExpectedLoss(), embedding, H, loss=loss)
     check_decoder(ExpectedLoss(batch_size=2), embedding, H, loss=loss)
+
+
+def test_memory_is_checked_before_the_losses(monkeypatch):
+    embedding = Implicit().fit(Linear(), np.arange(50.0)[:, None])
+    monkeypatch.setattr(memory, "_ALWAYS", 0)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 20_000)
+
+    def never(y, z):
+        raise AssertionError("the loss was called")
+
+    with pytest.raises(MemoryError, match=r"50 × 50 doubles.*fewer outputs.*decoder=Candidates\(\), or loss=None"):
+        ExpectedLoss().fit(embedding, never)

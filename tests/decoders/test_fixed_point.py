@@ -179,3 +179,36 @@ def test_fast_enough_for_half_digits():
     decoder.decode(W)
     # about 0.5 s of one core; the limit leaves room for slower machines
     assert time.process_time() - started < 8.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.05, 0.3, 1.0, 4.0]), st.sampled_from(["data", None, (-1.5, 1.0)]))
+def test_rank_has_the_decoded_vector_first_and_then_what_lies_in_the_box(seed, scale, bounds):
+    Y, W = problem(seed)
+    decoder = FixedPoint(bounds=bounds).fit(Implicit().fit(Gaussian(scale), Y))
+    inside = [tuple(y) for y in Y if bounds != (-1.5, 1.0) or (y.min() >= -1.5 and y.max() <= 1.0)]
+    for made, w, found in zip(decoder.decode(W), W, decoder.rank(W, 20), strict=True):
+        assert found.objects[0].tolist() == made.tolist()
+        assert (np.diff(found.scores) <= 0).all()
+        np.testing.assert_allclose(found.scores, [2 * surface(y, w, Y, scale) - 1 for y in found.objects], atol=1e-8)
+        others = {tuple(y) for y in found.objects[1:]}
+        assert len(others) == len(found.objects) - 1
+        assert others <= set(inside)
+        # at most the one that was decoded is missing
+        assert all(np.allclose(y, made) for y in set(inside) - others)
+
+
+def test_a_box_without_training_outputs_has_one_answer():
+    Y, W = problem(1)
+    decoder = FixedPoint(bounds=(-0.01, 0.01)).fit(Implicit().fit(Gaussian(1.0), Y))
+    for made, found in zip(decoder.decode(W), decoder.rank(W, 5), strict=True):
+        assert found.objects.tolist() == [made.tolist()]
+
+
+def test_what_is_left_out_is_not_ranked():
+    Y, W = problem(2, queries=8)
+    decoder = FixedPoint(bounds=(-0.7, 0.7)).fit(Implicit().fit(Gaussian(1.0), Y))
+    inside = [tuple(y) for y in Y if np.abs(y).max() <= 0.7]
+    assert 1 < len(inside) < len(Y)
+    for i, found in enumerate(decoder.rank(W, 20, leave_out=np.arange(8))):
+        assert {tuple(y) for y in found.objects[1:]} == set(inside) - {tuple(Y[i])}

@@ -75,7 +75,7 @@ def test_a_long_sequence_of_many_symbols_is_ranked_at_once():
 @pytest.mark.parametrize("k", [0, -1, 1.5, True])
 def test_how_many_to_rank_is_a_whole_number(k):
     decoder = PerPosition().fit(Implicit().fit(Positions(), OUTPUTS))
-    with pytest.raises(ValueError, match=rf"k={k!r}; expected how many sequences to return"):
+    with pytest.raises(ValueError, match=rf"k={k!r}; expected how many objects to return"):
         decoder.rank(np.ones((1, 6)), k)
 
 

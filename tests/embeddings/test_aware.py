@@ -166,7 +166,10 @@ def test_folds_find_the_directions_anew(embedding):
         part = DependencyEstimator(kernel, output_kernel, embedding=embedding, alpha=alpha).fit(X[train], Y[train])
         fitted = part.embedding_
         c = np.linalg.solve(kernel(X[train]) + alpha * np.eye(len(train)), fitted.coordinates_)
-        total += np.sum(fitted.squared_distances(kernel(X[held_out], X[train]) @ c, Y[held_out]))
+        points = kernel(X[held_out], X[train]) @ c
+        weights = np.hstack([fitted.weights(points), -np.eye(len(held_out))])
+        L = output_kernel(np.vstack([Y[train], Y[held_out]]))
+        total += np.einsum("ij,jk,ik->", weights, L, weights)
     assert model.loo_path_[0] == pytest.approx(total / N)
 
 

@@ -117,3 +117,9 @@ def test_an_embedding_without_spread_is_refused():
         Features().fit(Gaussian(1.0), VECTORS)
     with pytest.raises(ValueError, match="origin='centre'"):
         PrincipalComponents(origin="centre").fit(Linear(), VECTORS)
+
+
+@pytest.mark.parametrize("embedding", [Spectral(), PrincipalComponents()])
+def test_too_many_outputs_are_told_a_way_that_works(embedding):
+    with pytest.raises(MemoryError, match=r"1000000 × 1000000.*embedding='auto' with solver=LowRank\(rank=\.\.\.\)"):
+        embedding.fit(Gaussian(1.0), np.zeros((10**6, 1)))

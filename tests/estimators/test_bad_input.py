@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from mercer import CurveRidge, DependencyEstimator, NeighborsEstimator, memory
 from mercer.decoders import Candidates
 from mercer.embeddings import Features, Implicit, PrincipalComponents
-from mercer.kernels import Classes, FromFunction, Gaussian, Linear, Precomputed, Subsequence
+from mercer.kernels import Classes, FromFunction, Gaussian, GaussianOf, Linear, Precomputed, Subsequence
 from mercer.operators import Covariance, Identity
 from mercer.solvers import Cholesky, Exact, LowRank, Tridiagonal
 
@@ -15,6 +15,7 @@ X = np.random.default_rng(0).standard_normal((6, 2))
 Y = np.random.default_rng(1).standard_normal((6, 2))
 WORDS = ["aab", "abb", "bab", "bba", "aba", "baa"]
 STRINGS = Subsequence(2)
+COSINE = STRINGS.normalized()
 
 
 def nan_at(i):
@@ -31,6 +32,19 @@ def nan_at(i):
         (DependencyEstimator(), (X[:0], Y[:0]), "0 sample|empty|at least one"),
         (DependencyEstimator(STRINGS, Linear()), ([], Y[:0]), "X is empty"),
         (DependencyEstimator(STRINGS, STRINGS), (WORDS, []), "y is empty"),
+        (DependencyEstimator(), ([], []), "X is empty; expected at least one object"),
+        (DependencyEstimator(), (X, []), "y is empty; expected at least one object"),
+        (
+            DependencyEstimator(COSINE, COSINE, alpha=0.1),
+            (WORDS, list("abcdef")),
+            r"y holds 6 objects, and output_kernel=Subsequence\(.*cannot tell any of them apart.*Choose a shorter length, or",
+        ),
+        (
+            DependencyEstimator(GaussianOf(STRINGS), COSINE, alpha=0.1),
+            (list("abcdef"), WORDS),
+            r"X holds 6 objects, and input_kernel=GaussianOf\(.*cannot tell any of them apart",
+        ),
+        (NeighborsEstimator(COSINE, COSINE, k=1), (list("abcdef"), WORDS), "X holds 6 objects, and input_kernel"),
         (DependencyEstimator(), (X[:1], Y[:1]), "n_samples=1|1 sample"),
         (DependencyEstimator(), (nan_at(3), Y), "NaN"),
         (DependencyEstimator(), (X, nan_at(3)), "y contains NaN or infinity, first in row 3"),
@@ -186,3 +200,26 @@ def test_slightly_negative_eigenvalues_are_clipped_and_said():
     K = np.diag([1.0, 1.0, 1.0, -1e-8])
     with pytest.warns(NumericalWarning, match="slightly negative eigenvalue, -1e-08"):
         DependencyEstimator(Precomputed(), Classes(), operator=Identity(), decoder=Candidates()).fit(K, list("abab"))
+
+
+def test_no_inputs_to_predict_for():
+    with pytest.raises(ValueError, match="X is empty; expected at least one object"):
+        DependencyEstimator(alpha=0.1).fit(X, Y).predict([])
+
+
+def test_kernel_values_against_too_few_inputs():
+    model = DependencyEstimator(Precomputed(), Linear(), alpha=0.1)
+    message = (
+        "^X has 3 features, but DependencyEstimator is expecting 6 features as input. X holds kernel values against the 6 "
+        "training inputs, one column each"
+    )
+    with pytest.raises(ValueError, match=message):
+        model.fit(np.eye(6), Y).predict(np.eye(6)[:, :3])
+
+
+def test_candidates_of_another_length_are_named():
+    model = DependencyEstimator(alpha=0.1).fit(X, Y)
+    with pytest.raises(ValueError, match="candidates has 3 features; expected 2"):
+        model.predict(X, candidates=np.ones((4, 3)))
+    with pytest.raises(ValueError, match=r"candidates\[1\] has 3 features; expected 2"):
+        model.predict(X[:2], candidates=[np.ones((4, 2)), np.ones((4, 3))])

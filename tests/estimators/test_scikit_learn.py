@@ -18,7 +18,7 @@ from mercer.solvers import LowRank
 
 def not_a_gram(estimator):
     """Two checks hand a bare Precomputed() kernel a matrix with a clearly negative eigenvalue, which must be refused."""
-    if estimator.input_kernel != Precomputed() or isinstance(estimator, NeighborsEstimator):
+    if estimator.input_kernel != Precomputed():
         return {}
     reason = "the check passes a matrix that is not positive semi-definite: refused by design, Precomputed().clipped() takes it"
     return {"check_positive_only_tag_during_fit": reason, "check_estimators_dtypes": reason}
@@ -135,6 +135,26 @@ class TestObjects:
         weights = model.fit(X, Y).decision_weights(X)
         shuffled = model.fit([X[i] for i in order], [Y[i] for i in order]).decision_weights(X)
         assert np.allclose(weights[:, order], shuffled, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["strings to strings", "strings to label sets", "objects to objects"])
+def test_candidates_of_each_input_as_pandas_columns(kind):
+    input_kernel, output_kernel, X, Y = objects_of_kind(kind)
+    model = DependencyEstimator(input_kernel, output_kernel, alpha=0.1).fit(X, Y)
+    sets = [Y[3:6], Y[7:9]]
+    expected = model.predict(X[:2], candidates=sets)
+    assert list(model.predict(X[:2], candidates=[pd.Series(each, index=[5] * len(each)) for each in sets])) == list(
+        expected
+    )
+
+
+def test_candidates_of_each_input_as_columns_and_tables_of_numbers():
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    numbers = DependencyEstimator(alpha=0.1).fit(X, X[:, 0])
+    assert numbers.predict(X[:2], candidates=[pd.Series([50.0]), pd.Series([1e3, 70.0])]).tolist() == [50.0, 70.0]
+    vectors = DependencyEstimator(alpha=0.1).fit(X, X)
+    found = vectors.predict(X[:2], candidates=[pd.DataFrame(X[:1] + 9), pd.DataFrame(X[1:2] - 9)])
+    assert np.array_equal(found, [X[0] + 9, X[1] - 9])
 
 
 def test_precomputed_grams_are_sliced_on_both_sides():

@@ -1,13 +1,15 @@
 """Kernels given as a matrix, as distances or as a function."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import NumericalWarning
-from mercer.kernels import FromDistances, FromFunction, GaussianOf, Linear, Precomputed
+from mercer import memory
+from mercer.arrays import NumericalWarning, namespace
+from mercer.kernels import FromDistances, FromFunction, Gaussian, GaussianOf, Linear, Precomputed
 
 X = np.random.default_rng(0).standard_normal((7, 3))
 Z = np.random.default_rng(1).standard_normal((4, 3))
@@ -186,10 +188,10 @@ def test_a_repair_of_euclidean_distances_changes_nothing():
 @pytest.mark.parametrize(
     ("kernel", "objects", "error", "message"),
     [
-        (FromDistances(lambda x, z: x - z), POINTS, ValueError, "not symmetric"),
+        (FromDistances(lambda x, z: x - z), POINTS, ValueError, r"^FromDistances\(.*not symmetric.*\(d\(x, z\)"),
         (FromDistances(lambda x, z: -abs(x - z)), POINTS, ValueError, "is -.*; expected a finite number, zero or more"),
-        (FromDistances(lambda x, z: 1.0 + abs(x - z)), POINTS, ValueError, r"distance of X\[0\] to itself is 1"),
-        (FromDistances(lambda x, z: np.nan), POINTS, ValueError, "returned nan"),
+        (FromDistances(lambda x, z: 1.0 + abs(x - z)), POINTS, ValueError, "distance of object 0 to itself is 1"),
+        (FromDistances(lambda x, z: np.nan), POINTS, ValueError, r"^FromDistances\(.* returned nan for object 0"),
         (FromDistances(X), [0], ValueError, r"distance has shape \(7, 3\) in FromDistances"),
         (FromDistances(np.array([[0.0, 1.0], [2.0, 0.0]])), [0, 1], ValueError, "distance is not symmetric"),
         (FromDistances(np.eye(3) - 1), [0, 1], ValueError, "is -1; expected a finite number"),
@@ -236,10 +238,10 @@ def test_a_function_that_gives_no_number(value):
 
     kernel = FromFunction(odd)
     with pytest.raises(
-        ValueError, match=r"returned .* for X\[2\] = 'c' and X\[1\] = 'b'; expected a finite real number"
+        ValueError, match=r"returned .* for object 2 = 'c' and object 1 = 'b'; expected a finite real number"
     ):
         kernel(["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"for X\[0\] = 'b' and Z\[1\] = 'c'"):
+    with pytest.raises(ValueError, match="for object 0 = 'b' and object 1 = 'c'"):
         kernel(["b"], ["a", "c"])
 
 
@@ -251,3 +253,39 @@ def test_a_function_that_is_not_symmetric():
 def test_a_function_that_is_none():
     with pytest.raises(TypeError, match="function='min' in FromFunction; expected a callable"):
         FromFunction("min")([1.0])
+
+
+@pytest.mark.parametrize("library", [np, torch, array_api_strict], ids=lambda library: library.__name__)
+def test_functions_see_the_rows_of_any_library(library):
+    def product(x, z):
+        assert x.shape == z.shape == (3,)
+        return namespace(x, z).sum(x * z)  # a 0-dimensional array of that library
+
+    def distance(x, z):
+        return namespace(x, z).sum((x - z) ** 2) ** 0.5
+
+    own, few = library.asarray(X), library.asarray(Z)
+    np.testing.assert_allclose(FromFunction(product)(own), GRAM, rtol=1e-10)
+    np.testing.assert_allclose(FromFunction(product)(few, own), Z @ X.T, rtol=1e-10)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(FromDistances(distance).resolve(own)(own), centred @ centred.T, atol=1e-10)
+    for numbers in (own[:, 0], own[:, :1]):
+        np.testing.assert_allclose(FromFunction(lambda x, z: x * z)(numbers), np.outer(X[:, 0], X[:, 0]), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Gaussian(1.0).centered(), r"the mean of Gaussian.*without \.centered\(\), and solver=LowRank"),
+        (
+            Gaussian(1.0).clipped(),
+            r"the eigenvectors of Gaussian.*without \.clipped\(\), if it is one, and solver=LowRank",
+        ),
+        (FromDistances(euclidean), "the distances of FromDistances.*fewer objects: .* whatever the solver"),
+    ],
+)
+def test_what_is_learned_from_all_pairs_asks_for_memory_with_a_way_out(kernel, message, monkeypatch):
+    monkeypatch.setattr(memory, "_ALWAYS", 0)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 7)
+    with pytest.raises(MemoryError, match=message):
+        kernel.resolve(X)

@@ -306,7 +306,7 @@ class BlindToShape(Broken):
         (OtherPointwise(), "not what pointwise gives"),
         (Remembers(), "hands out the same Gram matrix twice"),
         (OrderMatters(), "in another order"),
-        (NotFinite(), r"returned nan for X\[0\] = 1.0"),
+        (NotFinite(), "returned nan for object 0 = 1.0"),
         (WrongFeatures(), "feature map whose inner products are not"),
         (WrongRepr(), "reads back from its repr"),
         (ResolvesItself(), "was changed by resolve"),
@@ -348,3 +348,14 @@ def test_strict_arrays_stay_strict_in_the_algebra():
     X = array_api_strict.asarray(VECTORS)
     gram = (2 * Linear() + Gaussian())(X)
     assert namespace(gram) == namespace(X)
+
+
+def test_a_matrix_of_the_wrong_shape_is_named():
+    class Flat(Kernel):
+        def _matrix(self, X, Z):
+            return np.ones(len(X))
+
+    with pytest.raises(
+        ValueError, match=r"_matrix of Flat\(\) returned shape \(2,\); expected \(2, 3\), a row for each"
+    ):
+        Flat()(["a", "b"], ["a", "b", "c"])

@@ -206,3 +206,13 @@ def test_equal_figures_take_the_larger_ridge():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=LeaveOneOut([0.1, 0.2]), loss="kernel")
     assert model.fit(X, ["a", "a", "a", "a"]).alpha_ == 0.2
+
+
+def test_too_many_folds_are_named_as_they_were_asked_for(pairs):
+    X, Y = pairs
+    with pytest.raises(
+        ValueError, match=r"alpha='kfold' is short for.*cannot split 3 pairs.*Pass alpha=KFold\(n_splits=3\)"
+    ):
+        DependencyEstimator(Gaussian(1.0), alpha="kfold").fit(X[:3], Y[:3])
+    with pytest.raises(ValueError, match=r"^KFold\(n_splits=1\) cannot split 18 pairs; expected .* between 2 and 18"):
+        DependencyEstimator(Gaussian(1.0), alpha=KFold(n_splits=1)).fit(X, Y)

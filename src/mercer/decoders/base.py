@@ -160,14 +160,18 @@ class Decoder(BaseEstimator):
         return objects
 
     def _ranked(self, points: Array, pool: Pool, k: int, masked: np.ndarray | None = None) -> list[Ranked]:
-        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
-            raise ValueError(f"k={k!r}; expected how many objects to return, a whole number from 1")
+        self._require_count(k)
         indices, scores = pool.best(points, int(k), masked, self._batch())
         kept = np.isfinite(scores)
         return [
             Ranked(take(pool.objects, row[keep]), score[keep])
             for row, score, keep in zip(indices, scores, kept, strict=True)
         ]
+
+    @staticmethod
+    def _require_count(k: Any) -> None:
+        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
+            raise ValueError(f"k={k!r}; expected how many objects to return, a whole number from 1")
 
     def _masked(self, hidden: np.ndarray, leave_out: np.ndarray | None, points: Array) -> np.ndarray | None:
         """The candidate each point may not become, or None when nothing is left out."""

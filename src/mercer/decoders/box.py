@@ -48,6 +48,11 @@ class Box:
             raise ValueError(message)
         return cls(*(like(np.stack([side, side]), vectors) for side in (low, high)))
 
+    def holds(self, vectors: Array) -> np.ndarray:
+        """For each vector, whether it lies in the box of all."""
+        xp = namespace(vectors)
+        return to_numpy(xp.all((self.low[:1, :] <= vectors) & (vectors <= self.high[:1, :]), axis=1))
+
     def sides(self, queries: int, left_out: Array | None = None) -> tuple[Array, Array]:
         """Lower and upper limits, a row for each query, without the vector it leaves out."""
         xp = namespace(self.low)

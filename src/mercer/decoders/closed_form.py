@@ -7,21 +7,22 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.arrays import Array, like, namespace
-from mercer.decoders.base import Decoder
 from mercer.decoders.box import Box
 from mercer.decoders.families import is_linear, unscaled
 from mercer.decoders.mean_shift import within
+from mercer.decoders.vectors import VectorDecoder
 from mercer.embeddings.base import Embedding
 from mercer.kernels.centering import CenteredAt
 from mercer.objects import as_vectors, take
 
 
-class ClosedForm(Decoder):
+class ClosedForm(VectorDecoder):
     r"""The vector a point of a linear kernel is, :math:`\hat y = \mu + \sum_j w_j (y_j - \mu)`.
 
     The origin μ is 0 for `Linear`, and the mean for ``Linear().centered()``. Every vector is a
-    possible answer, so nothing is searched; `rank` and `choose` still compare candidates. Within a box
-    the nearest vector has each coordinate moved to its nearest limit.
+    possible answer, so nothing is searched; `rank` has the answer first, then the training outputs in
+    the box, and `choose` compares candidates. Within a box the nearest vector has each coordinate moved
+    to its nearest limit.
 
     Parameters
     ----------
@@ -52,14 +53,12 @@ class ClosedForm(Decoder):
                 "use output_kernel=Linear(), or decoder='auto'"
             )
         super().fit(embedding, loss)
-        self.box_ = None if self.bounds is None else Box.of(self.bounds, as_vectors(embedding.outputs_, "outputs"))
+        self.box_ = Box.of(self.bounds, as_vectors(embedding.outputs_, "outputs"))
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
         """The vector of each point; an output left out does not stretch the box of the data."""
         vectors = self._vectors(H)
-        if self.box_ is None:
-            return vectors
         outputs = as_vectors(self.embedding_.outputs_, "outputs")
         left = None if leave_out is None else take(outputs, np.asarray(leave_out))
         return within(vectors, *self.box_.sides(vectors.shape[0], left))

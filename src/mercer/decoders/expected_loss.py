@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 
+from mercer import memory
 from mercer.arrays import Array, to_numpy
 from mercer.decoders.candidates import Candidates
 from mercer.embeddings.base import Embedding
@@ -61,6 +62,10 @@ class ExpectedLoss(Candidates):
         return weights @ csr_array(members, shape=(len(self.group_), count(self.distinct_)))
 
     def _features(self, objects: Objects) -> tuple[Array, Array]:
+        way_out = "pass fewer outputs, or decode by the output kernel: decoder=Candidates(), or loss=None"
+        memory.require(
+            count(self.distinct_), count(objects), 2, "the losses of all outputs against each other", way_out
+        )
         losses = to_numpy(self.loss_.matrix(self.distinct_, objects))
         return -losses.T, np.zeros(losses.shape[1])
 

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.arrays import Array, namespace, to_numpy
-from mercer.decoders.base import Decoder
 from mercer.decoders.box import Box
 from mercer.decoders.families import as_gaussian
 from mercer.decoders.mean_shift import Hills, climb, within
 from mercer.decoders.pool import Pool, top, training_candidates
+from mercer.decoders.vectors import VectorDecoder
 from mercer.embeddings.base import Embedding
 from mercer.objects import Objects, as_vectors, take
 
@@ -24,12 +24,13 @@ _SUMMIT = 1e-9
 """Difference of two heights, relative to the sum of the weights, that is left by climbing."""
 
 
-class FixedPoint(Decoder):
+class FixedPoint(VectorDecoder):
     r"""The vector nearest to a point of a Gaussian kernel, by a guarded mean-shift iteration.
 
     Maximises :math:`f(y) = \sum_j w_j \exp(-\|y - y_j\|^2 / 2\sigma^2)` within a box, from the best
     training outputs and from their weighted mean. Steps that would lose height are shortened, so
-    the answer is never worse than the best training output within the box.
+    the answer is never worse than the best training output within the box. `rank` has it first, then
+    the training outputs in the box.
 
     Parameters
     ----------

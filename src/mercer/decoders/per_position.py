@@ -71,8 +71,7 @@ class PerPosition(Decoder):
 
     def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
         """The k best of all sequences for each point, scored ``2⟨h, ψ(y)⟩ - l(y, y)``; leaving one out changes nothing."""
-        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
-            raise ValueError(f"k={k!r}; expected how many sequences to return, a whole number from 1")
+        self._require_count(k)
         found = []
         for gains in 2.0 * self._blocks(H) - 1.0:
             words, scores = self._best(gains, int(k))

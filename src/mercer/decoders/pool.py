@@ -122,9 +122,8 @@ def training_candidates(embedding: Embedding) -> tuple[np.ndarray, np.ndarray]:
         kept = np.arange(len(first))
     elif unseen:
         warnings.warn(
-            f"{unseen} of the {len(first)} distinct outputs have norm zero under {kernel!r}, which "
-            "cannot tell them apart; they were left out of the candidates. Pass candidates=... to "
-            "choose among your own",
+            f"{unseen} of the {len(first)} distinct outputs cannot be told apart by {kernel!r}; they were left out of the "
+            "candidates. Pass candidates=... to choose among your own",
             NumericalWarning,
             stacklevel=4,
         )

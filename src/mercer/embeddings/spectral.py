@@ -11,7 +11,7 @@ from mercer.embeddings.directions import Directions, check_how_many
 from mercer.kernels.base import Kernel
 from mercer.objects import Objects, count
 
-_WAY_OUT = "fit on fewer outputs, or use solver=LowRank(rank=...)"
+_WAY_OUT = "fit on fewer outputs, or use embedding='auto' with solver=LowRank(rank=...)"
 
 
 class _Eigen(Embedding):

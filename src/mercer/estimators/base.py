@@ -69,9 +69,10 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """The `k` best outputs for each input, best first, with scores (higher is better).
 
-        Outputs are ranked among `candidates`, by default the distinct training outputs together with what the decoder
-        constructs, if it does. The score of y is 2⟨h(x), ψ(y)⟩ − l(y, y), which is ‖h(x)‖² − ‖h(x) − ψ(y)‖², or minus the
-        expected loss when the decoder minimises one. Equal scores keep the order of the candidates.
+        Outputs are ranked among `candidates`, by default the distinct training outputs, together with what a decoder of
+        strings, positions or vectors constructs. The score of y is 2⟨h(x), ψ(y)⟩ − l(y, y), which is
+        ‖h(x)‖² − ‖h(x) − ψ(y)‖², or minus the expected loss when the decoder minimises one. Equal scores keep the order of
+        the candidates.
         """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ValueError(f"k={k!r}; expected a positive whole number")

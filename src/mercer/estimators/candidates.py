@@ -42,6 +42,7 @@ def _each(entries: Any, outputs: Objects, form: OutputForm) -> bool:
         own = len(form.row_shape) if form.row_shape is not None else outputs.ndim - 1 if is_numeric(outputs) else 0
         return entries.ndim > 1 + own
     types = {type(output) for output in outputs}
+    entries = [np.asarray(entry) if _of_pandas(entry) and type(entry) not in types else entry for entry in entries]
     groups = [entry for entry in entries if isinstance(entry, list | tuple) or is_array(entry)]
     if form.row_shape is None and not is_numeric(outputs) and not any(type(entry) in types for entry in entries):
         inside = [type(item) in types for entry in groups for item in entry]
@@ -52,6 +53,11 @@ def _each(entries: Any, outputs: Objects, form: OutputForm) -> bool:
     else:
         deepest = outputs.ndim - 1 if is_numeric(outputs) else max(_depth(output) for output in outputs)
     return max(_depth(entry) for entry in entries) > deepest
+
+
+def _of_pandas(entry: Any) -> bool:
+    """Whether `entry` is a column or a table: something with axes that is not itself an array."""
+    return hasattr(entry, "__array__") and getattr(entry, "ndim", 0) > 0 and not is_array(entry)
 
 
 def _depth(item: Any) -> int:

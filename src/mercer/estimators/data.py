@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from math import prod
 from numbers import Real
 from typing import Any
 
@@ -22,11 +23,20 @@ from mercer.objects import Objects, concatenate, count, is_numeric, reject_non_c
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Objects:
     """`X` as the collection the input kernel works on; scikit-learn's own checks for vectors and Gram matrices."""
     reject_non_collection(X, "X")
+    _reject_empty(X, "X")
     foreign = is_array(X) and not is_numpy_array(X)
     if (kernel.takes_vectors or kernel.pairwise) and not foreign:
         dtype = np.float64 if _numeric(X) else None
         if dtype is not None:
-            X = validate_data(estimator, X, reset=reset, dtype=dtype, allow_nd=True)
+            try:
+                X = validate_data(estimator, X, reset=reset, dtype=dtype, allow_nd=True)
+            except ValueError as error:
+                if not kernel.pairwise or "features, but" not in str(error):
+                    raise
+                known = estimator.n_features_in_
+                raise ValueError(
+                    f"{error} X holds kernel values against the {known} training inputs, one column each"
+                ) from error
         elif kernel.takes_vectors:
             X = kernel.check(X, "X")
             X = validate_data(estimator, X, reset=reset, dtype=np.float64)
@@ -34,6 +44,13 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
     if kernel.takes_vectors and foreign:
         _check_feature_count(estimator, X, reset)
     return X
+
+
+def _reject_empty(collection: Any, name: str) -> None:
+    """Raise for a collection of nothing; of arrays with rows scikit-learn says it."""
+    rows = is_array(collection) and collection.ndim > 1
+    if not rows and hasattr(collection, "__len__") and count(collection) == 0:
+        raise ValueError(f"{name} is empty; expected at least one object")
 
 
 def _numeric(X: Any) -> bool:
@@ -82,11 +99,16 @@ class OutputForm:
         """`Y` as the collection the output kernel works on."""
         Y = self.dense(Y, name)
         reject_non_collection(Y, name)
+        _reject_empty(Y, name)
         if self.row_shape == ():
             column = Y if is_array(Y) and Y.dtype != object else _column(Y, name)
             if column.ndim == 1:
                 Y = namespace(column).reshape(column, (-1, 1))
         checked = kernel.check(Y, name)
+        if self.row_shape is not None and is_numeric(checked):
+            size, expected = prod(checked.shape[1:]), prod(self.row_shape)
+            if size != expected:
+                raise ValueError(f"{name} has {size} features; expected {expected}, as the outputs passed to fit have")
         return checked if self.labels is None or is_numeric(checked) else _each(frozenset, checked)
 
     def dense(self, Y: Any, name: str) -> Any:
@@ -200,9 +222,20 @@ def check_pairs(estimator: Any, X: Any, y: Any, extra_outputs: Any = None) -> Pa
     outputs = form.inward(y, output_kernel, "y")
     check_lengths(inputs, outputs)
     everything = outputs if extra_outputs is None else _with_extra(outputs, listed(extra_outputs), form, output_kernel)
-    return Pairs(
-        inputs, outputs, everything, form, input_kernel.resolve(inputs), output_kernel.resolve(everything), noted
-    )
+    input_kernel, output_kernel = input_kernel.resolve(inputs), output_kernel.resolve(everything)
+    _check_seen(inputs, input_kernel, "X")
+    _check_seen(outputs, output_kernel, "y")
+    return Pairs(inputs, outputs, everything, form, input_kernel, output_kernel, noted)
+
+
+def _check_seen(objects: Objects, kernel: Kernel, name: str) -> None:
+    """Raise where nothing can be learned, as all objects are one and the same to the kernel."""
+    if not np.any(kernel.sees(objects)):
+        side = "input" if name == "X" else "output"
+        raise ValueError(
+            f"{name} holds {count(objects)} objects, and {side}_kernel={kernel!r} cannot tell any of them apart, as with "
+            "sequences that are shorter than its length. Choose a shorter length, or another kernel"
+        )
 
 
 def _with_extra(outputs: Objects, extra_outputs: Any, form: OutputForm, kernel: Kernel) -> Objects:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, eye
+from mercer.arrays import Array, eye, to_numpy
 from mercer.decoders import Decoder, Ranked, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit, Pivoted
 from mercer.estimators.base import ObjectEstimator
@@ -91,8 +92,7 @@ class DependencyEstimator(ObjectEstimator):
     alpha_ : float
         The ridge in use.
     alphas_, loo_path_ : array
-        The ridges tried and the figure of each (leave-one-out loss, or that of the rule chosen by `alpha`). Distances before
-        decoding are those in the coordinates of `embedding_`.
+        The ridges tried and the figure of each (leave-one-out loss, or that of the rule chosen by `alpha`).
     input_kernel_, output_kernel_ : Kernel
         The kernels with what depends on data filled in.
     embedding_, operator_, solver_, decoder_ : objects
@@ -240,6 +240,8 @@ class DependencyEstimator(ObjectEstimator):
         chosen = ridge_selection(self.alpha) is not None
         if chosen and isinstance(embedding, Implicit):
             return FeatureDistance(gram_matrix(embedding.kernel_, outputs, "output", 8))
+        if chosen and isinstance(embedding, Directions):
+            return FeatureDistance(outside=float(np.mean(to_numpy(embedding.outside(outputs)))))
         return FeatureDistance()
 
     def _check_arguments(self) -> None:

@@ -15,9 +15,15 @@ from mercer.estimators.parts import choose_decoder
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
-from mercer.objects import Objects, count
+from mercer.objects import Objects, count, take
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge
-from mercer.solvers.gram import check_finite, check_symmetric, gram_matrix
+from mercer.solvers.gram import check_finite, check_gram, gram_matrix
+
+_MEASURED = 300
+"""So many objects show whether a similarity is a kernel, where no Gram matrix of all of them is needed."""
+
+_NEGATIVE = 1e-6
+"""A squared distance below zero by more than this part of the squared norms is no rounding."""
 
 
 class NeighborsEstimator(ObjectEstimator):
@@ -25,7 +31,9 @@ class NeighborsEstimator(ObjectEstimator):
 
     .. math:: h(x) = \frac{1}{k} \sum_{j \in N_k(x)} \psi(y_j)
 
-    Nearness is distance in the feature space of the input kernel; equally near inputs keep the order of the data.
+    Nearness is distance in the feature space of the input kernel; equally near inputs keep the order of the data. Kernels
+    that are not positive semi-definite by construction are measured on the Gram matrix of up to 300 objects, of all objects
+    where it is needed anyway.
 
     Parameters
     ----------
@@ -72,40 +80,40 @@ class NeighborsEstimator(ObjectEstimator):
         """Remember the pairs; choose k if asked to."""
         pairs = check_pairs(self, X, y)
         outputs, output_kernel = pairs.outputs, pairs.output_kernel
+        inputs, input_kernel = pairs.inputs, pairs.input_kernel
+        chosen, tried, path = self._check_k(count(outputs)), None, None
+        norms = _norms(input_kernel, inputs)
+        if chosen is not None:
+            _measure(input_kernel, inputs, "input")
+        _measure(output_kernel, outputs, "output")
         decoder, reason = choose_decoder(self.decoder, output_kernel, self.loss, outputs)
         loss = resolve_loss(self.loss, output_kernel, pairs.form.row_shape)
         embedding = Implicit().fit(output_kernel, outputs)
         decoder.fit(embedding, loss)
-        if not pairs.input_kernel.is_psd:
-            # nearness needs no kernel, only a similarity that is symmetric
-            similarities = pairs.input_kernel(pairs.inputs)
-            check_finite(similarities, pairs.input_kernel, "input")
-            check_symmetric(similarities, pairs.input_kernel, "input")
-        if not output_kernel.is_psd:
-            gram_matrix(output_kernel, outputs, "output", 2)
-        norms = to_numpy(pairs.input_kernel.diag(pairs.inputs))
-        chosen, tried, path = self._check_k(count(outputs)), None, None
         if chosen is None:
             judge: Judge = DecodedLoss(loss, decoder, outputs)
             if self.loss in (None, "rkhs"):
                 judge = FeatureDistance(gram_matrix(output_kernel, outputs, "output", 4))
-            gram = to_numpy(pairs.input_kernel(pairs.inputs))
-            neighbours = _LeaveOneOutNeighbours(gram, norms)
+            neighbours = _LeaveOneOutNeighbours(_whole_gram(input_kernel, inputs), norms)
             tried = np.arange(1, min(30, count(outputs) - 1) + 1)
             path = judge.leave_one_out(neighbours, tried.tolist())
             chosen = int(tried[np.argmin(path)])
         self.k_, self.ks_, self.loo_path_ = chosen, tried, path
         self.reasons_ = {"decoder": reason}
-        self._inputs, self._norms = pairs.inputs, norms
+        self._inputs, self._norms = inputs, norms
         self._keep(pairs, loss, decoder, embedding)
         return self
 
     def _points(self, inputs: Objects) -> Array:
-        values = to_numpy(self.input_kernel_(inputs, self._inputs))
-        return mean_of_nearest(self._norms - 2.0 * values, self.k_)
+        kernel = self.input_kernel_
+        values = to_numpy(kernel(inputs, self._inputs))
+        check_finite(values, kernel, "input")
+        if not (kernel.is_psd or kernel.pairwise):  # of a row of kernel values the own norm is not known
+            _check_distances(values, _norms(kernel, inputs), self._norms, kernel)
+        return mean_of_nearest(0.5 * self._norms - values, self.k_)
 
     def _left_out_points(self) -> Array:
-        gram = to_numpy(self.input_kernel_(self._inputs))
+        gram = _whole_gram(self.input_kernel_, self._inputs)
         others = len(gram) - 1
         return _LeaveOneOutNeighbours(gram, self._norms).leave_one_out(min(self.k_, others))
 
@@ -121,11 +129,53 @@ class NeighborsEstimator(ObjectEstimator):
         return int(k)
 
 
+def _measure(kernel: Kernel, objects: Objects, side: str) -> None:
+    """Raise if the Gram matrix of some of the objects (all of them, where it is given) is none."""
+    if kernel.is_psd:
+        return
+    n = count(objects)
+    if n > _MEASURED and not kernel.pairwise:
+        objects = take(objects, np.sort(np.random.default_rng(0).choice(n, _MEASURED, replace=False)))
+    check_gram(kernel(objects), kernel, side)
+
+
+def _whole_gram(kernel: Kernel, inputs: Objects) -> np.ndarray:
+    """The Gram matrix of all inputs, measured."""
+    gram = kernel(inputs)
+    check_gram(gram, kernel, "input")
+    return to_numpy(gram)
+
+
+def _norms(kernel: Kernel, inputs: Objects) -> np.ndarray:
+    """k(x, x) for each input, which has to be finite."""
+    norms = to_numpy(kernel.diag(inputs))
+    bad = np.flatnonzero(~np.isfinite(norms))
+    if len(bad):
+        raise ValueError(
+            f"the input kernel {kernel!r} gave {norms[bad[0]]} for X[{bad[0]}] with itself; expected finite numbers. Check "
+            "that object, or scale the data"
+        )
+    return norms
+
+
+def _check_distances(values: np.ndarray, own: np.ndarray, norms: np.ndarray, kernel: Kernel) -> None:
+    """Raise if a squared distance k(x, x) + k(z, z) − 2 k(x, z) is clearly negative."""
+    middle = 0.5 * own[:, None] + 0.5 * norms
+    bad = np.argwhere(values - middle > _NEGATIVE * np.abs(middle))
+    if len(bad):
+        i, j = bad[0]
+        raise ValueError(
+            f"the input kernel {kernel!r} is not positive semi-definite: X[{i}] and training input {j} have the squared distance "
+            f"{2.0 * (middle[i, j] - values[i, j]):.6g}. Expected a valid kernel; kernel.clipped() takes its positive part"
+        )
+
+
 class _LeaveOneOutNeighbours:
     """Neighbours of each training input among the others."""
 
     def __init__(self, gram: np.ndarray, norms: np.ndarray) -> None:
-        distances = norms - 2.0 * gram
+        # half of the squares, less what is the same in a row: twice the Gram matrix could overflow
+        distances = 0.5 * norms - gram
         np.fill_diagonal(distances, np.inf)
         # sorted once, for every number of neighbours
         self.order = np.argsort(distances, axis=1, kind="stable")

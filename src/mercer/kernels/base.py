@@ -63,7 +63,13 @@ class Kernel(BaseEstimator):
         Z = None if Z is None else self.check(Z, "Z")
         rows, columns = count(X), count(X if Z is None else Z)
         memory.require(rows, columns, 1, f"values of {self!r}", "pass fewer objects, or use solver=LowRank(rank=...)")
-        return self._matrix(X, Z)
+        values = self._matrix(X, Z)
+        if np.shape(values) != (rows, columns):
+            raise ValueError(
+                f"_matrix of {self!r} returned shape {tuple(np.shape(values))}; expected {(rows, columns)}, a row for each "
+                f"object of X and a column for each object of {'X' if Z is None else 'Z'}"
+            )
+        return values
 
     def diag(self, X: Objects) -> Array:
         """k(x, x) for each object, without the rest of the Gram matrix."""
@@ -107,27 +113,29 @@ class Kernel(BaseEstimator):
 
     def _matrix(self, X: Objects, Z: Objects | None) -> Array:
         if Z is not None:
-            return np.asarray([[self._value(X, Z, i, j, "Z") for j in range(count(Z))] for i in range(count(X))])
+            return np.asarray([[self._value(X, Z, i, j) for j in range(count(Z))] for i in range(count(X))])
         gram = np.empty((count(X), count(X)))
         for i in range(len(gram)):
             for j in range(i + 1):
-                gram[i, j] = gram[j, i] = self._value(X, X, i, j, "X")
+                gram[i, j] = gram[j, i] = self._value(X, X, i, j)
         self._require_symmetric(X, gram)
         return gram
 
     def _diag(self, X: Objects) -> Array:
-        return np.asarray([self._value(X, X, i, i, "X") for i in range(count(X))])
+        return np.asarray([self._value(X, X, i, i) for i in range(count(X))])
 
-    def _value(self, X: Objects, Z: Objects, i: int, j: int, name: str) -> float:
+    def _value(self, X: Objects, Z: Objects, i: int, j: int) -> float:
         """k(x_i, z_j), which has to be a finite number."""
         x, z = member(X, i), member(Z, j)
         result: Any = self.pointwise(x, z)
-        value = result.item() if is_array(result) and result.ndim == 0 else result
+        value = result
+        if not isinstance(result, Real) and is_array(result) and result.ndim == 0:
+            value = to_numpy(result).item()
         if isinstance(value, Real) and math.isfinite(value):
             return float(value)
         raise ValueError(
-            f"{self!r} returned {result!r:.60} for X[{i}] = {x!r:.40} and {name}[{j}] = {z!r:.40}; expected a finite real "
-            "number for every pair"
+            f"{self!r} returned {result!r:.60} for object {i} = {x!r:.40} and object {j} = {z!r:.40}; expected a "
+            "finite real number for every pair"
         )
 
     def _require_symmetric(self, X: Objects, gram: np.ndarray) -> None:
@@ -135,15 +143,18 @@ class Kernel(BaseEstimator):
         others = np.random.default_rng(0).permutation(len(gram))
         for i, j in enumerate(others):
             low, high = sorted((i, int(j)))
-            swapped = self._value(X, X, low, high, "X")
+            swapped = self._value(X, X, low, high)
             if abs(swapped - gram[low, high]) > _ASYMMETRY * max(abs(swapped), abs(gram[low, high])):
                 raise ValueError(
-                    f"{self!r} is not symmetric: it gives {gram[low, high]:.6g} for (X[{high}], X[{low}]) and {swapped:.6g} for "
-                    f"(X[{low}], X[{high}]); expected the same value. Use (k(x, z) + k(z, x)) / 2 if that is what you mean"
+                    f"{self!r} is not symmetric: it gives {gram[low, high]:.6g} for the objects ({high}, {low}) and "
+                    f"{swapped:.6g} for ({low}, {high}); expected the same value. Use {self._symmetrised} if that is meant"
                 )
 
     def _resolved(self, X: Objects) -> Kernel:
         return self
+
+    _symmetrised = "(k(x, z) + k(z, x)) / 2"
+    """What to use in place of a function that is not symmetric."""
 
     # -- helpers ------------------------------------------------------------------------------------
 

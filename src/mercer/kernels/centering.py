@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, is_array, like, namespace
+from mercer import memory
+from mercer.arrays import Array, like, namespace
 from mercer.kernels._grams import fresh, row_blocks
 from mercer.kernels.algebra import Product, Scaled, Sum, _Around, _operand
 from mercer.kernels.base import Kernel, _same
-from mercer.objects import Objects
+from mercer.objects import Objects, count
 
 
 @dataclass(eq=False, repr=False)
@@ -37,6 +38,8 @@ class Centered(_Around):
         return False
 
     def _resolved(self, X: Objects) -> CenteredAt:
+        way_out = "pass fewer objects, or use the kernel without .centered(), and solver=LowRank(rank=...)"
+        memory.require(count(X), count(X), 1, f"the mean of {self!r}", way_out)
         return CenteredAt.mean_of(self.kernel, X)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
@@ -122,5 +125,4 @@ class CenteredAt(_Around):
         return gram @ like(self.weights, gram)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        count = self.reference.shape[0] if is_array(self.reference) else len(self.reference)
-        return f"{type(self).__name__}({self.kernel!r}, <{count} objects>)"
+        return f"{type(self).__name__}({self.kernel!r}, <{count(self.reference)} objects>)"

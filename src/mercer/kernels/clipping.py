@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
+from mercer import memory
 from mercer.arrays import Array, NumericalWarning, eigh, like, namespace
 from mercer.kernels.algebra import Product, Scaled, Sum, _Around, _operand
 from mercer.kernels.base import Kernel
@@ -49,6 +50,8 @@ class Clipped(_Around):
         return True
 
     def _resolved(self, X: Objects) -> ClippedAt:
+        way_out = "pass fewer objects, or use the kernel without .clipped(), if it is one, and solver=LowRank(rank=...)"
+        memory.require(count(X), count(X), 3, f"the eigenvectors of {self!r}", way_out)
         gram = self.kernel(X)
         xp = namespace(gram)
         values, vectors = eigh(xp.asarray(gram, copy=True))

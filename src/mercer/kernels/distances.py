@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from mercer import memory
 from mercer.arrays import Array, NumericalWarning, to_numpy
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, shown
 from mercer.kernels.centering import CenteredAt
 from mercer.kernels.functions import FromFunction
 from mercer.kernels.precomputed import as_positions, len_of, require_square, require_symmetric
@@ -19,6 +20,15 @@ from mercer.objects import Objects, as_objects
 
 _EUCLIDEAN = 1e-8
 """Negative eigenvalues up to this share of the largest are rounding."""
+
+
+class _PairByPair(FromFunction):
+    """The distances themselves, where they are given as a function."""
+
+    _symmetrised = "(d(x, z) + d(z, x)) / 2 as distance"
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"FromDistances(distance={shown(self.function)})"
 
 
 @dataclass(eq=False, repr=False)
@@ -65,7 +75,7 @@ class MinusHalfSquares(Kernel):
         distances = self._distances(X, Z)
         if Z is None and np.any(np.diag(distances) != 0):
             i = int(np.argmax(np.diag(distances) != 0))
-            raise ValueError(f"the distance of X[{i}] to itself is {distances[i, i]:.6g}; expected 0")
+            raise ValueError(f"the distance of object {i} to itself is {distances[i, i]:.6g}; expected 0")
         apart = distances > 0
         np.square(distances, out=distances)
         distances *= -0.5
@@ -78,7 +88,7 @@ class MinusHalfSquares(Kernel):
 
     def _distances(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
         if callable(self.distance):
-            distances = FromFunction(self.distance)(X, Z)
+            distances = _PairByPair(self.distance)(X, Z)
         else:
             matrix = to_numpy(np.asarray(self.distance) if isinstance(self.distance, list) else self.distance)
             distances = matrix[np.ix_(X, X if Z is None else Z)].astype(float)
@@ -88,8 +98,7 @@ class MinusHalfSquares(Kernel):
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
             raise ValueError(
-                f"the distance of X[{i}] to {'X' if Z is None else 'Z'}[{j}] is "
-                f"{distances[i, j]:.6g}; expected a finite number, zero or more"
+                f"the distance of object {i} to object {j} is {distances[i, j]:.6g}; expected a finite number, zero or more"
             )
         return distances
 
@@ -159,6 +168,8 @@ class FromDistances(Kernel):
         return MinusHalfSquares(self.distance).check(X, name)
 
     def _resolved(self, X: np.ndarray) -> FromDistancesAt:
+        way_out = "pass fewer objects: the origin is learned from the distances of all of them, whatever the solver"
+        memory.require(len(X), len(X), 2, f"the distances of {self!r}", way_out)
         kernel = MinusHalfSquares(self.distance)
         gram = kernel(X)
         lowest, highest, mass = _spectrum(gram)

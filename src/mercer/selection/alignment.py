@@ -158,10 +158,21 @@ def choose_scale(
             f"{', '.join(sorted(kernel.get_params()))}"
         )
     X = kernel.check(X, "X")
-    target = cluster_target(X, n_clusters, random_state) if target is None else target
+    target = cluster_target(_clustered(X), n_clusters, random_state) if target is None else target
     tried = [clone(kernel).set_params(**{parameter: value}) for value in values]
     alignments = [alignment(candidate.resolve(X)(X), target, centered) for candidate in tried]
     return ScaleChoice(tried[int(np.argmax(alignments))], values, alignments)
+
+
+def _clustered(X: Objects) -> Array:
+    """The objects as the vectors k-means needs."""
+    try:
+        return as_vectors(X)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "target is None, and the clusters of k-means, which then take its place, need vectors; X holds other objects. "
+            "Pass target=..., a Gram matrix of the same objects to align with"
+        ) from error
 
 
 def _checked(K: Array, name: str) -> Array:

@@ -41,18 +41,21 @@ class FeatureDistance:
     ----------
     gram : array, optional
         L, where points are weights and not coordinates.
+    outside : float
+        The mean squared length of what the training outputs have outside the coordinates points are in.
     """
 
-    def __init__(self, gram: Array | None = None) -> None:
-        self.gram = gram
+    def __init__(self, gram: Array | None = None, outside: float = 0.0) -> None:
+        self.gram, self.outside = gram, outside
 
     def leave_one_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
         """Mean squared distances, each pair left out in turn."""
-        return np.asarray([np.mean(to_numpy(risk)) for risk in path.leave_one_out_risks(values, self.gram)])
+        risks = path.leave_one_out_risks(values, self.gram)
+        return np.asarray([np.mean(to_numpy(risk)) for risk in risks]) + self.outside
 
     def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """Squared distances."""
-        return to_numpy(embedding.squared_distances(points, outputs))
+        return to_numpy(embedding.squared_distances(points, outputs) + embedding.outside(outputs))
 
 
 class DecodedLoss:

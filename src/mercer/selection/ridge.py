@@ -71,7 +71,8 @@ class LeaveOneOut(RidgeSelection):
     r"""Exact leave-one-out for every alpha from one decomposition, for any loss.
 
     The point predicted for pair j without it is :math:`\psi(y_j) - (S V)_j / S_{jj}` with :math:`S = I - H`. Exact for
-    the identity operator with a fixed embedding. Operators and principal components learned from the outputs are held at
+    the identity operator with a fixed embedding and the penalty on the function; under ``Exact(penalty="coefficients")`` the
+    basis of kernel functions is held. Operators and principal components learned from the outputs are held at
     their fit on all pairs; `KFold` refits them. What kernels learn from data (a median scale, a centre) is held in both.
 
     Parameters
@@ -128,7 +129,11 @@ class KFold(RidgeSelection):
             or not isinstance(self.n_splits, int | np.integer)
             or not 2 <= self.n_splits <= n
         ):
-            raise ValueError(f"n_splits={self.n_splits!r}; expected between 2 and the number of pairs, {n}")
+            short = "alpha='kfold' is short for KFold(n_splits=5); " if self.n_splits == KFold().n_splits else ""
+            raise ValueError(
+                f"{short}KFold(n_splits={self.n_splits!r}) cannot split {n} pairs; expected a number of folds between 2 and {n}. "
+                f"Pass alpha=KFold(n_splits={min(n, 5)}), from mercer.selection"
+            )
         splitter = Splitter(self.n_splits, shuffle=self.random_state is not None, random_state=self.random_state)
         splits = list(splitter.split(np.arange(n)))
         if trial.closed_form_folds and isinstance(trial.judge, FeatureDistance):

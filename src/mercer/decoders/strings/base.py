@@ -214,10 +214,6 @@ class StringDecoder(Decoder):
             for i, (score, (_, _, word, new)) in enumerate(zip(scores, entries[:k], strict=True))
         ]
 
-    def _require_count(self, k: Any) -> None:
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k={k!r}; expected how many sequences to return, a whole number from 1")
-
 
 def refuse(decoder: Decoder, kernel: Any, wanted: str) -> TypeError:
     """The error of a decoder that came with a kernel it cannot work with."""
