@@ -62,12 +62,14 @@ class ExpectedLoss(Candidates):
         return weights @ csr_array(members, shape=(len(self.group_), count(self.distinct_)))
 
     def _features(self, objects: Objects) -> tuple[Array, Array]:
-        way_out = "pass fewer outputs, or decode by the output kernel: decoder=Candidates(), or loss=None"
-        memory.require(
-            count(self.distinct_), count(objects), 2, "the losses of all outputs against each other", way_out
-        )
+        self._require_room(objects)
         losses = to_numpy(self.loss_.matrix(self.distinct_, objects))
         return -losses.T, np.zeros(losses.shape[1])
+
+    def _require_room(self, objects: Objects) -> None:
+        way_out = "pass fewer outputs, or decode by the output kernel: decoder=Candidates(), or loss=None"
+        purpose = "the losses of all outputs against each other"
+        memory.require(count(self.distinct_), count(objects), 2, purpose, way_out)
 
     def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
         # the losses of the candidates, not their coordinates
