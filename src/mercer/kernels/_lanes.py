@@ -15,6 +15,9 @@ from mercer.sequences import Codes
 LANES = 32
 """Pairs computed together: a few vector registers' worth, so that their waits overlap."""
 
+_LINE = 64
+"""Bytes of a cache line."""
+
 END_LEFT, END_RIGHT = -1, -2
 """What fills a lane after the end of its string; unequal, so that ends never match."""
 
@@ -31,6 +34,20 @@ def packed(codes: Codes, order: np.ndarray, end: int) -> np.ndarray:
     strings = [codes.symbols[codes.starts[i] : codes.starts[i + 1]] for i in order]
     padded[: len(order)][np.arange(width) < codes.lengths[order, None]] = np.concatenate(strings)
     return np.ascontiguousarray(padded.reshape(count, LANES, width).transpose(0, 2, 1))
+
+
+def on_lines(shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
+    """An array, not filled, on cache lines of its own: vectors are read whole, and no thread waits for what another writes.
+
+    Examples
+    --------
+    >>> on_lines((3, 2)).shape, on_lines((5,)).ctypes.data % 64
+    ((3, 2), 0)
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.empty(size + 2 * _LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % _LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 @numba.njit(cache=True, nogil=True)

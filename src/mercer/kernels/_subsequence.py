@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from mercer.kernels._lanes import END_LEFT, END_RIGHT, LANES, longest_first, packed, used
+from mercer.kernels._lanes import END_LEFT, END_RIGHT, LANES, longest_first, on_lines, packed, used
 from mercer.kernels._lengths import occurring
 from mercer.kernels._threads import in_threads
 from mercer.sequences import Codes
@@ -31,12 +31,8 @@ class Workspace(NamedTuple):
     @classmethod
     def sized(cls, length: int, left: int, right: int) -> Workspace:
         """Room for subsequences of `length` in strings of up to `left` and `right` symbols."""
-        return cls(
-            np.empty((left, LANES), dtype=np.int32),
-            np.empty((length, right + 1, LANES)),
-            np.empty(LANES),
-            np.empty(LANES),
-        )
+        repeated, prefix = on_lines((left, LANES), np.int32), on_lines((length, right + 1, LANES))
+        return cls(repeated, prefix, on_lines((LANES,)), on_lines((LANES,)))
 
 
 def subsequence_gram(X: Codes, Z: Codes | None, lengths: range, decay: float) -> np.ndarray:

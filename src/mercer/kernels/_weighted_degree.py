@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from mercer.kernels._lanes import END_LEFT, END_RIGHT, LANES, longest_first, packed, used
+from mercer.kernels._lanes import END_LEFT, END_RIGHT, LANES, longest_first, on_lines, packed, used
 from mercer.kernels._threads import in_threads
 from mercer.sequences import Codes
 
@@ -38,7 +38,8 @@ def agreement_gram(X: Codes, Z: Codes | None, degree: int, shift: int) -> np.nda
     gram = np.zeros((len(row_order), len(column_order)))
 
     def fill(rows: np.ndarray) -> None:
-        run, total = np.zeros((2, LANES), dtype=number)
+        run, total = on_lines((LANES,), number), on_lines((LANES,), number)
+        run[:] = total[:] = 0
         weights = shift_weights(shift)
         _fill(
             symbols,
