@@ -20,7 +20,7 @@ def keep_memory() -> bool:
     """Have this process keep the memory it frees, where its allocator can be told to; whether it could.
 
     Otherwise each task pays for getting its arrays from the system anew. How much depends on what ran before it and on the
-    machine: on a virtual one that hands free pages back to its host, a fifth of a fit.
+    machine, most of all on a virtual one that hands free pages back to its host.
     """
     if not sys.platform.startswith("linux"):
         return False

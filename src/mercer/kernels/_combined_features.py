@@ -35,17 +35,23 @@ class SideBySide(FeatureMap):
         return sparse.hstack([self.left.sparse_rows(X), self.right.sparse_rows(X)], format="csr")
 
 
-@dataclass
-class Stretched(FeatureMap):
-    """The features of another map times a number."""
+class _OfAnother(FeatureMap):
+    """A map that changes the length of each row of another."""
 
-    factor: float
     inner: FeatureMap
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
         """As many as the map inside."""
         return self.inner.dimension
+
+
+@dataclass
+class Stretched(_OfAnother):
+    """The features of another map times a number."""
+
+    factor: float
+    inner: FeatureMap
 
     def __call__(self, X: Objects) -> Array:
         """The stretched rows."""
@@ -57,7 +63,7 @@ class Stretched(FeatureMap):
 
 
 @dataclass
-class UnitLength(FeatureMap):
+class UnitLength(_OfAnother):
     """The features of another map divided by the length √k(x, x); rows of length zero stay zero.
 
     The length is the kernel's, not the row's: it counts what the vocabulary leaves out.
@@ -65,11 +71,6 @@ class UnitLength(FeatureMap):
 
     kernel: Kernel
     inner: FeatureMap
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """As many as the map inside."""
-        return self.inner.dimension
 
     def __call__(self, X: Objects) -> Array:
         """The rows at unit length."""
