@@ -22,7 +22,7 @@ def _one_blas_thread_per_worker():
 @pytest.fixture
 def mercer_command(monkeypatch, capsys):
     """Run the command in this process; returns its exit status, stdout and stderr."""
-    from mercer.cli import main
+    from mercer.cli.main import main
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["mercer", *map(str, arguments)])

@@ -160,7 +160,7 @@ def test_file_is_written_in_full_or_not_at_all(tmp_path):
 
 
 def test_interrupted_write_keeps_the_old_file(tmp_path):
-    from mercer.files import written_atomically
+    from mercer.core.files import written_atomically
 
     path = tmp_path / "file"
     path.write_text("old")

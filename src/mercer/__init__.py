@@ -2,26 +2,24 @@
 
 from mercer import testing
 from mercer._version import __version__
-from mercer.arrays import NumericalWarning
+from mercer.core.arrays import NumericalWarning
 from mercer.embeddings import PrincipalComponents
 from mercer.estimators import (
     CurveRidge,
     DependencyEstimator,
     EntangledRidge,
-    ImageToMask,
     NeighborsEstimator,
     OperatorValuedRidge,
     OutputKernelLearning,
 )
 from mercer.saving import load, save
-from mercer.transduction import AlignedSequences, Inflection
+from mercer.sequence_models import AlignedSequences, Inflection
 
 __all__ = [
     "AlignedSequences",
     "CurveRidge",
     "DependencyEstimator",
     "EntangledRidge",
-    "ImageToMask",
     "Inflection",
     "NeighborsEstimator",
     "NumericalWarning",

@@ -1,6 +1,6 @@
 """``python -m mercer``: the same as the command ``mercer``."""
 
-from mercer.cli import main
+from mercer.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
-from mercer.files import written_atomically
-from mercer.graphs import forget_views
+from mercer.core.files import written_atomically
+from mercer.structures.graphs import forget_views
 
 _ROOMS = (
     "kernels",
@@ -29,9 +29,10 @@ _ROOMS = (
     "decoders",
     "selection",
     "estimators",
-    "molecules",
-    "text",
-    "transduction",
+    "structures",
+    "uncertainty",
+    "sequence_models",
+    "cli",
 )
 _FORMAT = "mercer-model"
 _DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array")
@@ -143,7 +144,7 @@ def trusted_types() -> frozenset[str]:
 
 
 def _modules() -> list[ModuleType]:
-    modules = [import_module("mercer.pivoted"), import_module("mercer.conformal")]
+    modules = [import_module("mercer.core.pivoted"), import_module("mercer.core.gram_eigh")]
     for room in _ROOMS:
         package = import_module(f"mercer.{room}")
         modules.append(package)

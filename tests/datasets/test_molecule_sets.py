@@ -29,7 +29,7 @@ def test_massbank_spectra_and_molecules():
 def test_massbank_fingerprints_are_those_of_its_smiles():
     present("msms_massbank")
     pytest.importorskip("rdkit", reason="rdkit is not installed")
-    from mercer.molecules import fingerprints
+    from mercer.structures.molecules import fingerprints
 
     few = load_massbank().take(np.arange(0, 3979, 400))
     np.testing.assert_array_equal(fingerprints(few.smiles), few.fingerprints)
@@ -39,7 +39,7 @@ def test_massbank_fingerprints_are_those_of_its_smiles():
 def test_qm9_graphs_are_those_of_its_smiles():
     present("qm9")
     pytest.importorskip("rdkit", reason="rdkit is not installed")
-    from mercer.molecules import canonical, graph_smiles
+    from mercer.structures.molecules import canonical, graph_smiles
 
     data = load_qm9()
     assert len(data) == 133595

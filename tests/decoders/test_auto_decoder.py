@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mercer.core.collections import as_objects
 from mercer.decoders import (
     BeamSearch,
     Candidates,
@@ -29,7 +30,6 @@ from mercer.kernels import (
     WeightedDegree,
 )
 from mercer.losses import KernelLoss, SquaredError, ZeroOne
-from mercer.objects import as_objects
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from mercer.arrays import NumericalWarning
+from mercer.core.arrays import NumericalWarning
+from mercer.core.collections import as_objects
 from mercer.decoders import Candidates, best
 from mercer.decoders.pool import top
 from mercer.embeddings import Features, Implicit, PrincipalComponents, Spectral
 from mercer.kernels import Classes, Gaussian, LabelSets, Linear, Precomputed, Subsequence
-from mercer.objects import as_objects
 from mercer.testing import check_decoder
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from mercer.core.collections import as_objects, take
 from mercer.decoders import Candidates, PerPosition, Ranked
 from mercer.embeddings import Implicit
 from mercer.kernels import Gaussian, Positions
-from mercer.objects import as_objects, take
 from mercer.testing import check_decoder
 
 Y = np.random.default_rng(0).normal(size=(6, 2))

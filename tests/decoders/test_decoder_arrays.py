@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from mercer.core.collections import as_objects
 from mercer.decoders import Candidates, ClosedForm, ExpectedLoss, FixedPoint, best
 from mercer.embeddings import Features, Implicit, Spectral
 from mercer.kernels import Classes, Gaussian, Linear, Subsequence
 from mercer.losses import SquaredError, ZeroOne
-from mercer.objects import as_objects
 
 LIBRARIES = ["torch", "array_api_strict"]
 CASES = [

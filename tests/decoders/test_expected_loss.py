@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer import memory
+from mercer.core import memory
+from mercer.core.collections import as_objects
 from mercer.decoders import Candidates, ExpectedLoss, best
 from mercer.embeddings import Implicit
 from mercer.kernels import Gaussian, LabelSets, Linear, Subsequence
 from mercer.losses import CallableLoss, EditDistance, ZeroOne
-from mercer.objects import as_objects
 from mercer.testing import check_decoder
 
 

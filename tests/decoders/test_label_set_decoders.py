@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from mercer import DependencyEstimator, load, save
+from mercer.core.collections import as_objects
 from mercer.decoders import Candidates, ClosedForm, ExpectedF1, ExpectedLoss, Standardized, Thresholded, auto_decoder
 from mercer.embeddings import Features, FeaturesOf, Implicit
 from mercer.kernels import Gaussian, GaussianOf, LabelsBySize, LabelSets, Linear, Overlap, Subsequence
 from mercer.losses import F1, Hamming, Jaccard, RocAuc, TopK
-from mercer.objects import as_objects
 from mercer.testing import check_decoder
 
 LABELS = ["a", "b", "c", "d"]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mercer.core.collections import as_objects
 from mercer.decoders import PerPosition
 from mercer.embeddings import Features, Implicit, Spectral
 from mercer.kernels import Positions, Subsequence
-from mercer.objects import as_objects
 from mercer.testing import check_decoder
 
 OUTPUTS = as_objects(["abca", "cab", "b", "acc", "abca", ""])

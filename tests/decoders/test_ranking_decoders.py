@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import DependencyEstimator
-from mercer.arrays import NumericalWarning
+from mercer.core.arrays import NumericalWarning
 from mercer.decoders import Assignment, Candidates, ExpectedLoss, KemenyOrder, Sorting, auto_decoder
 from mercer.decoders.linear_ordering import best_order, tangles
 from mercer.embeddings import Features, Implicit, Spectral

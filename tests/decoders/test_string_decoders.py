@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mercer.core.collections import as_objects
 from mercer.decoders import BeamSearch, BranchAndBound, EulerianWalk, LongestPath, PerPosition
 from mercer.embeddings import Features, Implicit, PrincipalComponents, Spectral
 from mercer.kernels import GaussianOf, Linear, Mismatch, Positions, Spectrum, Subsequence, WeightedDegree
-from mercer.objects import as_objects
 from mercer.testing import check_decoder
 
-pytestmark = pytest.mark.filterwarnings("ignore::mercer.arrays.NumericalWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mercer.core.arrays.NumericalWarning")
 
 ALL = as_objects(["".join(s) for n in range(7) for s in product("abc", repeat=n)])
 OUTPUTS = as_objects(["abcabc", "cabb", "bb", "acc", "abca", "", "bacab", "c"])

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold as Splitter
 
 import mercer
 from mercer import DependencyEstimator
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.embeddings import KernelCCA, KernelPLS, PrincipalComponents, ReducedRank
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import DependencyEstimator
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.decoders import Candidates, ClosedForm, FixedPoint
 from mercer.embeddings import PrincipalComponents, Spectral
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial, Subsequence

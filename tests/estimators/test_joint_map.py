@@ -7,7 +7,7 @@ import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import DependencyEstimator, load, save
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.estimators import JointKernelMap
 from mercer.kernels import Gaussian, Linear
 from mercer.operators import Covariance, DiagonalRegularizationJoint, InducedJoint, PatchwiseJoint, TensorProductJoint

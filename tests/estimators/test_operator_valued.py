@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer import NumericalWarning, OperatorValuedRidge
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.kernels import Gaussian, Laplacian, Linear, Precomputed, Subsequence
 from mercer.operators import (
     CurlFree,

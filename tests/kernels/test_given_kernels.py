@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer import memory
-from mercer.arrays import NumericalWarning, namespace
+from mercer.core import memory
+from mercer.core.arrays import NumericalWarning, namespace
 from mercer.kernels import FromDistances, FromFunction, Gaussian, GaussianOf, Linear, Precomputed
 
 X = np.random.default_rng(0).standard_normal((7, 3))

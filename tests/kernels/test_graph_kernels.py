@@ -9,9 +9,9 @@ from sklearn.model_selection import cross_val_predict
 
 import mercer
 from mercer import DependencyEstimator, NeighborsEstimator
-from mercer.graphs import described
 from mercer.kernels import FromGraKeL, Gaussian, GaussianOf, RandomWalk, ShortestPath, WeisfeilerLehman
 from mercer.report import explanation_html
+from mercer.structures.graphs import described
 from mercer.testing import check_kernel
 
 grakel = pytest.importorskip("grakel.kernels", reason="GraKeL is not installed")

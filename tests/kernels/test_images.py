@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import DependencyEstimator, memory
-from mercer.arrays import NumericalWarning, to_numpy
+from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
 from mercer.kernels.moves import Move

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import mercer.kernels
-from mercer.arrays import NumericalWarning
+from mercer.core.arrays import NumericalWarning
 from mercer.kernels import (
     Centered,
     FromFunction,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from mercer.arrays import NumericalWarning, namespace, to_numpy
+from mercer.core.arrays import NumericalWarning, namespace, to_numpy
 from mercer.kernels import (
     Borda,
     Classes,

@@ -6,7 +6,7 @@ import pytest
 import mercer
 from mercer import DependencyEstimator
 from mercer.kernels import GaussianOf, NeutralLosses, Peaks, Tanimoto
-from mercer.molecules import MassSpectrum, fingerprints
+from mercer.structures.molecules import MassSpectrum, fingerprints
 from mercer.testing import check_kernel
 
 pytest.importorskip("rdkit", reason="rdkit is not installed")

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.kernels import virtual_examples
 from mercer.kernels.images import shifted, turned
 from mercer.kernels.moves import Move, moves, number_of_moves

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strkernels import WeightedDegreeStringKernel
 
 from mercer.kernels import Mismatch, Positions, Spectrum, WeightedDegree
-from mercer.kernels._lanes import LANES
+from mercer.kernels.strings._lanes import LANES
 
 words = st.lists(st.text("abc", max_size=6), min_size=1, max_size=4)
 

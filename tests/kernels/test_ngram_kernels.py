@@ -15,7 +15,7 @@ import mercer
 from mercer.decoders import Candidates
 from mercer.kernels import Gaussian, Mismatch, Spectrum, Subsequence, SubsetTree, Subtree, WeightedDegree
 from mercer.kernels._products import products
-from mercer.kernels.ngrams import ngrams
+from mercer.kernels.strings.ngrams import ngrams
 
 words = st.lists(st.text("ab🙂", max_size=6), min_size=1, max_size=5)
 lengths = st.sampled_from([1, 2, 3, (1, 3), (2, 2)])

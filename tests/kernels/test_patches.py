@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.kernels import Gaussian, Linear, Patches, Polynomial, Subsequence
 from mercer.kernels.patches import PatchGrid
 from mercer.testing import check_kernel

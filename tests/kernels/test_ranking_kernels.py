@@ -11,7 +11,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from mercer.kernels import Borda, Kemeny, Lehmer, RankHamming
 from mercer.losses import Kendall
-from mercer.rankings import as_rankings, order_key
+from mercer.structures.rankings import as_rankings, order_key
 from mercer.testing import check_kernel
 
 KERNELS = [Kemeny, RankHamming, Borda, Lehmer]

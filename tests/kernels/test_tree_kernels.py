@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mercer
-from mercer import memory
+from mercer.core import memory
 from mercer.kernels import Gaussian, SubsetTree, Subtree
-from mercer.trees import as_tree, bracketed, flattened, leaves, nodes, parse_tree, production
+from mercer.structures.trees import as_tree, bracketed, flattened, leaves, nodes, parse_tree, production
 
 labels, tokens = st.sampled_from("AB"), st.sampled_from("xy")
 trees = st.recursive(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as random_arrays
 
-from mercer.arrays import NumericalWarning, to_numpy
+from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.kernels import Gaussian, GaussianOf, Laplacian, Linear, Polynomial
 
 FORMULAS = [

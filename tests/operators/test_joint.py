@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.embeddings import Spectral
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
 from mercer.operators import (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.kernels import Gaussian, LabelSets, Laplacian, Linear, Polynomial, Precomputed, Subsequence
 from mercer.operators import (
     CurlFree,

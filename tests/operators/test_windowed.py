@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from mercer.arrays import NumericalWarning, to_numpy
+from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.estimators import JointKernelMap
 from mercer.kernels import Gaussian
 from mercer.operators import PatchwiseJoint, TensorProductJoint, WindowedJoint

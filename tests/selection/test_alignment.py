@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import is_numpy_array, to_numpy
+from mercer.core.arrays import is_numpy_array, to_numpy
 from mercer.kernels import Gaussian, GaussianOf, Linear, Subsequence
 from mercer.selection.alignment import alignment, choose_scale, cluster_target
 

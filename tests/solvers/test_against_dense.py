@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import DependencyEstimator
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.decoders import Candidates
 from mercer.embeddings import Pivoted, Spectral
 from mercer.kernels import Gaussian, Linear, Precomputed
@@ -107,7 +107,7 @@ def test_solvers_agree_with_dense_weights(solver, output_kernel):
 @pytest.mark.parametrize("operator", [Identity(), Covariance(), ConditionalCovariance(0.05)])
 def test_low_rank_is_exact_for_its_own_factors(operator):
     """LowRank(m) equals the exact solver on the kernels G Gᵀ and V Vᵀ, not a mixture with the full ones."""
-    from mercer.pivoted import pivoted_cholesky
+    from mercer.core.pivoted import pivoted_cholesky
 
     rng = np.random.default_rng(3)
     X, Y, new = (rng.standard_normal((n, 3)) for n in (40, 40, 5))

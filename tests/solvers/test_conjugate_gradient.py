@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.kernels import Gaussian
 from mercer.solvers.conjugate_gradient import SketchedPreconditioner, conjugate_gradient
 from mercer.solvers.kronecker import KroneckerPreconditioner, common_basis, nearest_weights, pencil

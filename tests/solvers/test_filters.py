@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
+from mercer.core.gram_eigh import Spectrum
 from mercer.solvers import filters
 from mercer.solvers.filters import Filters
 from mercer.solvers.ridge import Ridge
-from mercer.spectrum import Spectrum
 
 
 def orthonormal(n, m, random):

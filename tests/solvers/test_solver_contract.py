@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import NumericalWarning, memory
+from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
-from mercer.pivoted import pivoted_cholesky
 from mercer.solvers import Cholesky, Exact, LowRank, SpectralSolver, Spectrum, Tridiagonal
 from mercer.testing import check_solver
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import DependencyEstimator, NumericalWarning, load, save
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.decoders import Candidates, Standardized
 from mercer.kernels import Classes, Gaussian, Linear, Polynomial, Precomputed, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.datasets.store import fetch
-from mercer.rankings import as_rankings
+from mercer.structures.rankings import as_rankings
 
 SHAPES = {
     "authorship": (841, 70, 4),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.datasets.store import fetch
-from mercer.molecules.spectra import MassSpectrum
+from mercer.structures.molecules.spectra import MassSpectrum
 
 PROTON = 1.007276467
 """What [M+H]⁺ weighs more than the molecule, in units of m/z."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.datasets.store import fetch
-from mercer.graphs import networkx
+from mercer.structures.graphs import networkx
 
 ELEMENTS = {6: "C", 7: "N", 8: "O", 9: "F"}
 """The elements of QM9 other than hydrogen."""

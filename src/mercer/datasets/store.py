@@ -14,7 +14,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from mercer.files import written_atomically
+from mercer.core.files import written_atomically
 
 
 class ChecksumError(ValueError):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mercer.grammar import Grammar
-from mercer.trees import Tree, leaves
+from mercer.structures.grammar import Grammar
+from mercer.structures.trees import Tree, leaves
 
 OF_VERBS: dict[str, list[str]] = {
     "saw": ["with telescope", "with binoculars", "from tower", "at noon"],
@@ -90,7 +90,7 @@ def make_parsed_sentences(n: int = 200, random_state: int | None = None) -> Pars
 
     Examples
     --------
-    >>> from mercer.trees import bracketed
+    >>> from mercer.structures.trees import bracketed
     >>> pairs = make_parsed_sentences(1, random_state=1)
     >>> " ".join(pairs.sentences[0])
     'she opened the horse with the saddle'

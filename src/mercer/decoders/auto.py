@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mercer.core.collections import Objects
 from mercer.decoders.base import Decoder
 from mercer.decoders.candidates import Candidates
 from mercer.decoders.closed_form import ClosedForm
@@ -19,7 +20,6 @@ from mercer.decoders.strings.longest_path import LongestPath
 from mercer.kernels import LabelSets, Positions
 from mercer.kernels.base import Kernel
 from mercer.losses import F1, Hamming, KernelLoss, SquaredError, resolve_loss
-from mercer.objects import Objects
 
 
 def auto_decoder(kernel: Kernel, loss: Any = None, outputs: Objects | None = None) -> tuple[Decoder, str]:

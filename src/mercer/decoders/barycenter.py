@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, as_vectors, take
 from mercer.decoders.base import Decoder
 from mercer.decoders.graph_edits import GraphLabels, edited
 from mercer.embeddings.base import Embedding
-from mercer.graphs import as_graphs, networkx
-from mercer.objects import Objects, as_vectors, take
+from mercer.structures.graphs import as_graphs, networkx
 
 _CHUNK = 2**12
 """Built graphs scored at a time."""

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, like, namespace, to_numpy
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Objects, as_vectors, count, is_numeric, reject_non_collection, take
 from mercer.decoders.pool import Pool, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss, resolve_loss
-from mercer.objects import Objects, as_vectors, count, is_numeric, reject_non_collection, take
 
 _TOGETHER = 1024
 """Candidates of several examples whose features are found in one go."""

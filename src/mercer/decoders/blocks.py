@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.core.arrays import Array
+from mercer.core.collections import Objects, concatenate, count, take
 from mercer.decoders.base import Decoder, Ranked
-from mercer.objects import Objects, concatenate, count, take
 
 _ENTRIES = 2**23
 """Most features of candidates held at a time, 64 MiB of doubles."""

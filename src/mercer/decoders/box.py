@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, like, namespace, to_numpy
-from mercer.objects import take
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import take
 
 
 @dataclass

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.core.arrays import Array
+from mercer.core.collections import take
 from mercer.decoders.base import Decoder
 from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
-from mercer.objects import take
 
 
 class Candidates(Decoder):

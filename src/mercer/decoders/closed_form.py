@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, like, namespace
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import as_vectors, take
 from mercer.decoders.box import Box
 from mercer.decoders.families import is_linear, unscaled
 from mercer.decoders.mean_shift import within
 from mercer.decoders.vectors import VectorDecoder
 from mercer.embeddings.base import Embedding
 from mercer.kernels.centering import CenteredAt
-from mercer.objects import as_vectors, take
 
 
 class ClosedForm(VectorDecoder):

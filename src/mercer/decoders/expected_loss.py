@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from mercer import memory
-from mercer.arrays import Array, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, count, distinct, take
 from mercer.decoders.candidates import Candidates
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss
-from mercer.objects import Objects, count, distinct, take
 
 
 class ExpectedLoss(Candidates):

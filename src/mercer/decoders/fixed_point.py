@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, namespace, to_numpy
+from mercer.core.arrays import Array, namespace, to_numpy
+from mercer.core.collections import Objects, as_vectors, take
 from mercer.decoders.box import Box
 from mercer.decoders.families import as_gaussian
 from mercer.decoders.mean_shift import Hills, climb, within
 from mercer.decoders.pool import Pool, top, training_candidates
 from mercer.decoders.vectors import VectorDecoder
 from mercer.embeddings.base import Embedding
-from mercer.objects import Objects, as_vectors, take
 
 _PULLS = 2**22
 """Most Gaussians evaluated at a time, 32 MiB of doubles."""

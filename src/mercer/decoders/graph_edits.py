@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.graphs import networkx
-from mercer.objects import Objects
+from mercer.core.collections import Objects
+from mercer.structures.graphs import networkx
 
 
 @dataclass(frozen=True)

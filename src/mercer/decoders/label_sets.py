@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, like, namespace, to_numpy
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Objects, as_vectors, is_numeric
 from mercer.decoders._f1 import best_sets
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
@@ -16,7 +17,6 @@ from mercer.kernels.features import FeatureMap
 from mercer.kernels.labels import LabelIndicators, LabelSets
 from mercer.kernels.overlap import LabelsBySize, SizedIndicators
 from mercer.losses.sets import F1
-from mercer.objects import Objects, as_vectors, is_numeric
 
 
 class _OfLabelSets(Decoder):

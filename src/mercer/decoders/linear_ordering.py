@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mercer.rankings import pair_signs
+from mercer.structures.rankings import pair_signs
 
 COMPARED = 6
 """Most items for which all orders (720) are compared."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.arrays import Array, exp, namespace, to_numpy
-from mercer.objects import take
+from mercer.core.arrays import Array, exp, namespace, to_numpy
+from mercer.core.collections import take
 
 _LONGER, _SHORTER = 1.3, 0.5
 """What a step is multiplied by after success and after failure."""

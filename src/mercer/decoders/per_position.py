@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, as_vectors
 from mercer.decoders.base import Decoder, Ranked
 from mercer.decoders.families import factor, unscaled
 from mercer.embeddings.base import Embedding
 from mercer.kernels import Positions
-from mercer.objects import Objects, as_vectors
 
 
 class PerPosition(Decoder):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.arrays import Array, NumericalWarning, is_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, is_array, like, namespace, to_numpy
+from mercer.core.collections import Objects, count, distinct, take
 from mercer.embeddings.base import Embedding
-from mercer.objects import Objects, count, distinct, take
 
 _ROUNDING = 256 * float(np.finfo(float).eps)
 """Error of a score, relative to the terms it is the sum of, that is taken as rounding."""

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from mercer.arrays import Array, NumericalWarning, is_numpy_array, like, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, like, to_numpy
+from mercer.core.collections import as_vectors
 from mercer.decoders.base import Decoder
 from mercer.decoders.families import unscaled
 from mercer.decoders.linear_ordering import COMPARED, best_of_all, best_order, wins
@@ -19,8 +20,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.centering import CenteredAt
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.losses import Hamming, Kendall, Loss, SquaredError
-from mercer.objects import as_vectors
-from mercer.rankings import ranked
+from mercer.structures.rankings import ranked
 
 
 class Peeled(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, like, namespace
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Objects
 from mercer.decoders.base import Decoder
 from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
-from mercer.objects import Objects
 
 _ROUNDING = 1e-10
 """Spread of a candidate's scores, relative to their mean, that is taken as rounding."""

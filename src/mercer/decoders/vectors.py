@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import as_vectors, concatenate, take
 from mercer.decoders.base import Decoder, Ranked
 from mercer.decoders.box import Box
 from mercer.decoders.pool import Pool
-from mercer.objects import as_vectors, concatenate, take
 
 _SAME = 64 * float(np.finfo(float).eps)
 """Difference of two vectors, relative to the largest coordinate, that is taken as rounding."""

@@ -5,11 +5,21 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, Self
 
-from mercer.arrays import Array, add_to_diagonal, cholesky, eigh, float64, is_array, like, namespace, solve_triangular
+from mercer.core.arrays import (
+    Array,
+    add_to_diagonal,
+    cholesky,
+    eigh,
+    float64,
+    is_array,
+    like,
+    namespace,
+    solve_triangular,
+)
+from mercer.core.collections import Objects, count
 from mercer.embeddings.directions import Directions, check_how_many
 from mercer.embeddings.spectral import PrincipalComponents
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
 
 
 class InputAware(Directions):

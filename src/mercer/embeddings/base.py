@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, namespace
+from mercer.core.arrays import Array, namespace
+from mercer.core.collections import Objects, count, take
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count, take
 
 
 class Embedding(BaseEstimator):

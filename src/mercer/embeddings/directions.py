@@ -5,9 +5,9 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from mercer.arrays import Array, namespace
+from mercer.core.arrays import Array, namespace
+from mercer.core.collections import Objects, count
 from mercer.embeddings.base import Embedding
-from mercer.objects import Objects, count
 
 
 class Directions(Embedding):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Self
 
-from mercer.arrays import Array, clip_spectrum, eigh, namespace
+from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
+from mercer.core.collections import Objects
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects
 
 
 class Features(Embedding):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mercer.arrays import Array, namespace, zeros
+from mercer.core.arrays import Array, namespace, zeros
+from mercer.core.collections import Objects, count, take
 from mercer.embeddings.base import Embedding
-from mercer.objects import Objects, count, take
 
 
 class Implicit(Embedding):

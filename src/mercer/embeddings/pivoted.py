@@ -6,11 +6,11 @@ from typing import Self
 
 import numpy as np
 
-from mercer.arrays import Array, namespace, solve_triangular, zeros
+from mercer.core.arrays import Array, namespace, solve_triangular, zeros
+from mercer.core.collections import Objects, count, take
+from mercer.core.pivoted import PivotedFactor, pivoted_cholesky
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count, take
-from mercer.pivoted import PivotedFactor, pivoted_cholesky
 
 
 class Pivoted(Embedding):

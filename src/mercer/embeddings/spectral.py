@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from mercer import memory
-from mercer.arrays import Array, clip_spectrum, eigh, namespace
+from mercer.core import memory
+from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
+from mercer.core.collections import Objects, count
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions, check_how_many
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
 
 _WAY_OUT = "fit on fewer outputs, or use embedding='auto' with solver=LowRank(rank=...)"
 

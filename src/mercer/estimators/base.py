@@ -8,17 +8,17 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, count
 from mercer.decoders import Blocks, Decoder, Ranked, best_of_blocks
 from mercer.embeddings.base import Embedding
-from mercer.estimators.calibrated import CalibratedAnswers
 from mercer.estimators.candidates import one_set_each
 from mercer.estimators.data import OutputForm, Pairs, check_inputs, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.losses import Loss
-from mercer.objects import Objects, count
 from mercer.selection.judges import beside
+from mercer.uncertainty.calibrated import CalibratedAnswers
 
 
 class ObjectEstimator(CalibratedAnswers, ValueParameters):
@@ -152,6 +152,6 @@ def _stack(parts: list[Any], outputs: Objects) -> Objects:
     """The best of each ranking as one collection, of the kind of `outputs`."""
     if isinstance(outputs, np.ndarray):
         return np.concatenate(parts)
-    from mercer.arrays import namespace
+    from mercer.core.arrays import namespace
 
     return namespace(outputs).concat(parts)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer import memory
-from mercer.arrays import Array, like, namespace, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Objects, count, take
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, count, take
 from mercer.operators.blocks import BlockOperator, KroneckerSum
 from mercer.operators.separable import Separable
 from mercer.operators.valued import OperatorValuedKernel

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import is_array
+from mercer.core.arrays import is_array
+from mercer.core.collections import Objects, count, is_numeric, reject_non_collection
 from mercer.estimators.data import OutputForm
-from mercer.objects import Objects, count, is_numeric, reject_non_collection
 
 
 def one_set_each(candidates: Any, outputs: Objects, form: OutputForm, queries: int) -> bool:

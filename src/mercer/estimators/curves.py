@@ -11,8 +11,8 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from mercer import memory
-from mercer.arrays import to_numpy
+from mercer.core import memory
+from mercer.core.arrays import to_numpy
 from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian

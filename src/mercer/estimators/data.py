@@ -14,10 +14,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from mercer import memory
-from mercer.arrays import is_array, is_numpy_array, like, namespace
+from mercer.core import memory
+from mercer.core.arrays import is_array, is_numpy_array, like, namespace
+from mercer.core.collections import Objects, concatenate, count, is_numeric, reject_non_collection
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, concatenate, count, is_numeric, reject_non_collection
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Objects:

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, eye, to_numpy
+from mercer.core.arrays import Array, eye, to_numpy
+from mercer.core.collections import Objects, count, take
 from mercer.decoders import Decoder, Ranked, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit, Pivoted
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_inputs, check_pairs, listed
-from mercer.estimators.jackknife import LeftOutFits
 from mercer.estimators.parts import choose_decoder, choose_embedding, choose_solver, on_numpy
 from mercer.estimators.regression import (
     Basis,
@@ -28,12 +28,12 @@ from mercer.estimators.valued_regression import check_same_inputs, fit_valued
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
-from mercer.objects import Objects, count, take
 from mercer.operators import Identity, Operator, OperatorValuedKernel
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.selection.ridge import ridge_selection
 from mercer.solvers import Exact, SpectralSolver
 from mercer.solvers.gram import gram_matrix
+from mercer.uncertainty.jackknife import LeftOutFits
 
 
 class DependencyEstimator(ObjectEstimator):

@@ -10,13 +10,13 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
+from mercer.core.collections import Objects
 from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.operator_valued import OperatorValuedRidge
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
 from mercer.operators.entangled import Entangled
 from mercer.operators.features import Nystroem, fixed_features, kernel_of
 from mercer.operators.separable import Separable

@@ -6,15 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer import memory
-from mercer.arrays import Array, clip_spectrum, is_array, like, namespace, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, clip_spectrum, is_array, like, namespace, to_numpy
+from mercer.core.collections import Objects, take
 from mercer.decoders import ClosedForm
 from mercer.embeddings import Features
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import OutputForm, check_inputs, check_lengths
 from mercer.kernels import Linear
 from mercer.losses import resolve_loss
-from mercer.objects import Objects, take
 from mercer.operators.joint import CoordinateJoint, TensorProductJoint
 from mercer.selection.ridge import LeaveOneOut, ridge_selection
 from mercer.solvers import Ridge, Spectrum

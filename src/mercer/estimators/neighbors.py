@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, count, take
 from mercer.embeddings import Implicit
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_pairs
@@ -15,7 +16,6 @@ from mercer.estimators.parts import choose_decoder
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.losses import resolve_loss
-from mercer.objects import Objects, count, take
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge
 from mercer.solvers.gram import check_finite, check_gram, gram_matrix
 

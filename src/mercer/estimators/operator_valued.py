@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.collections import Objects, reject_non_collection, take
 from mercer.estimators.block_ridge import BlockRidge
 from mercer.estimators.data import check_inputs, check_lengths
-from mercer.objects import Objects, reject_non_collection, take
 from mercer.operators.separable import Separable
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.selection.ridge import LeaveOneOut, ridge_selection

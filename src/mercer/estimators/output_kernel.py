@@ -15,14 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from mercer import memory
-from mercer.arrays import clip_spectrum, eigh, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import clip_spectrum, eigh, to_numpy
+from mercer.core.collections import Objects, count
 from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
-from mercer.kernels._grams import own
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
+from mercer.kernels.grams import own
 from mercer.selection.ridge import LeaveOneOut, ridge_selection
 from mercer.solvers.gram import check_gram
 

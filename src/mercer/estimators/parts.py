@@ -6,13 +6,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from mercer.arrays import is_numpy_array
+from mercer.core.arrays import is_numpy_array
+from mercer.core.collections import Objects, count, is_numeric
 from mercer.decoders import Decoder, ExpectedF1, ExpectedLoss, auto_decoder
 from mercer.embeddings import Embedding, Features, FeaturesOf, Implicit, Pivoted, PrincipalComponents, Spectral
 from mercer.estimators.data import Pairs
 from mercer.kernels import LabelsBySize
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count, is_numeric
 from mercer.operators import Covariance, Identity, Operator, OperatorValuedKernel
 from mercer.solvers import Auto, Choice, Cholesky, Exact, LowRank, Solver, Structured, Tridiagonal
 

@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
-from mercer.arrays import Array, eye, like, namespace, to_numpy
+from mercer.core.arrays import Array, eye, like, namespace, to_numpy
+from mercer.core.collections import Objects, concatenate, count, is_numeric, take
 from mercer.decoders import Decoder, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit, InputAware, Pivoted
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
-from mercer.objects import Objects, concatenate, count, is_numeric, take
 from mercer.operators import Identity, Operator, OperatorSpectrum, OperatorValuedKernel, Outputs
 from mercer.operators.base import Inputs
 from mercer.selection.judges import Judge

@@ -13,21 +13,21 @@ from mercer.kernels.grakel import FromGraKeL
 from mercer.kernels.graphs import GraphCounts, GraphKernel, ShortestPath, WeisfeilerLehman
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
 from mercer.kernels.labels import LabelSets
-from mercer.kernels.mismatch import Mismatch, NearCounts
 from mercer.kernels.molecules import Tanimoto
 from mercer.kernels.moves import VirtualExamples, virtual_examples
-from mercer.kernels.ngrams import NGramCounts, Spectrum
 from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
-from mercer.kernels.sequences import Positions, Subsequence
 from mercer.kernels.spectra import NeutralLosses, Peaks
+from mercer.kernels.strings.mismatch import Mismatch, NearCounts
+from mercer.kernels.strings.ngrams import NGramCounts, Spectrum
+from mercer.kernels.strings.sequences import Positions, Subsequence
+from mercer.kernels.strings.weighted_degree import PlacedNGrams, WeightedDegree
 from mercer.kernels.trees import SubsetTree, Subtree, SubtreeCounts, TreeKernel
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
 from mercer.kernels.walks import RandomWalk
-from mercer.kernels.weighted_degree import PlacedNGrams, WeightedDegree
 
 __all__ = [
     "Borda",

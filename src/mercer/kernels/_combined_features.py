@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from scipy import sparse
 
-from mercer.arrays import Array, NumericalWarning, like, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, like, namespace, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects
 
 
 @dataclass

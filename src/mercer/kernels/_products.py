@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels._threads import in_threads
+from mercer.core.threads import in_threads
 
 _BLAS = 24.0
 """Multiplications a dense product does while the sparse one does one."""

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.collections import Objects, take
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, take
 
 _SAMPLE = 1000
 """Objects whose distances are looked at for a median: half a million pairs."""

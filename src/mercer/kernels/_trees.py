@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from mercer import memory
-from mercer.kernels._threads import in_threads
-from mercer.trees import nodes, production
+from mercer.core import memory
+from mercer.core.threads import in_threads
+from mercer.structures.trees import nodes, production
 
 _SMALL = 1e5
 """Pairs of nodes, about a millisecond, for which a second thread is not worth starting."""

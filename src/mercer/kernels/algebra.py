@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, like, namespace, to_numpy
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels._combined_features import SideBySide, Stretched, UnitLength, inverse_lengths
-from mercer.kernels._grams import fresh, row_blocks, squared_norms
 from mercer.kernels._scales import require_positive
 from mercer.kernels.base import Kernel, shown
-from mercer.objects import Objects
+from mercer.kernels.grams import fresh, row_blocks, squared_norms
 
 
 class _Pair(Kernel):

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer import memory
-from mercer.arrays import Array, is_array, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, is_array, to_numpy
+from mercer.core.collections import Objects, as_objects, count, hash_key, member
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, as_objects, count, hash_key, member
 
 _ASYMMETRY = 1e-8
 """Relative difference of k(x, z) and k(z, x) that is taken as rounding."""

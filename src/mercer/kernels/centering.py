@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer import memory
-from mercer.arrays import Array, like, namespace
-from mercer.kernels._grams import fresh, row_blocks
+from mercer.core import memory
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Objects, count
 from mercer.kernels.algebra import Product, Scaled, Sum, _Around, _operand
 from mercer.kernels.base import Kernel, _same
-from mercer.objects import Objects, count
+from mercer.kernels.grams import fresh, row_blocks
 
 
 @dataclass(eq=False, repr=False)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, is_array, is_numpy_array, like, to_numpy
+from mercer.core.arrays import Array, is_array, is_numpy_array, like, to_numpy
+from mercer.core.collections import Objects, as_objects, reject_non_collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, as_objects, reject_non_collection
 
 
 @dataclass(eq=False, repr=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
-from mercer import memory
-from mercer.arrays import Array, NumericalWarning, eigh, like, namespace
+from mercer.core import memory
+from mercer.core.arrays import Array, NumericalWarning, eigh, like, namespace
+from mercer.core.collections import Objects, count
 from mercer.kernels.algebra import Product, Scaled, Sum, _Around, _operand
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, count
 
 
 @dataclass(eq=False, repr=False)

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.arrays import Array, like, namespace
-from mercer.kernels._grams import fresh, row_blocks, squared_norms, to_gaussian, to_squared_distances
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Objects
 from mercer.kernels._scales import ScaledByDistance
 from mercer.kernels.algebra import _Around
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
+from mercer.kernels.grams import fresh, row_blocks, squared_norms, to_gaussian, to_squared_distances
 
 _ROUNDING = 1e-9
 """How far below zero, relative to the norms, a squared distance may be and still be called rounding."""

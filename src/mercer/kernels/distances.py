@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from mercer import memory
-from mercer.arrays import Array, NumericalWarning, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.collections import Objects, as_objects
 from mercer.kernels.base import Kernel, shown
 from mercer.kernels.centering import CenteredAt
 from mercer.kernels.functions import FromFunction
 from mercer.kernels.precomputed import as_positions, len_of, require_square, require_symmetric
-from mercer.objects import Objects, as_objects
 
 _EUCLIDEAN = 1e-8
 """Negative eigenvalues up to this share of the largest are rounding."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, to_numpy
-from mercer.objects import Objects
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects
 
 
 class FeatureMap:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.graphs import flatten
+from mercer.core.collections import Objects
 from mercer.kernels.base import _same
 from mercer.kernels.graphs import GraphKernel
-from mercer.objects import Objects
+from mercer.structures.graphs import flatten
 
 
 @dataclass(eq=False, repr=False)

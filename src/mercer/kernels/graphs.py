@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.graphs import FlatGraphs, as_graphs, flatten, graph_key
+from mercer.core.collections import Objects
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
-from mercer.objects import Objects
+from mercer.structures.graphs import FlatGraphs, as_graphs, flatten, graph_key
 
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 """Constants of a mixing function of 64 bits (Steele et al. 2014)."""

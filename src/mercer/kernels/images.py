@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from mercer import memory
-from mercer.arrays import Array, is_array, namespace, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, is_array, namespace, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
 from mercer.kernels.moves import Move, moves, number_of_moves
 from mercer.kernels.patches import check_sizes
 from mercer.kernels.vectors import VectorKernel
-from mercer.objects import Objects
 
 
 def as_images(images: Any, name: str = "images") -> np.ndarray:

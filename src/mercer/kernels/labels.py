@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.collections import Objects, as_objects, as_vectors, hash_key, reject_non_collection
 from mercer.kernels._incidence import incidence, shared
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.vectors import inner_products
-from mercer.objects import Objects, as_objects, as_vectors, hash_key, reject_non_collection
 
 
 @dataclass(eq=False, repr=False)

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.arrays import Array, is_array, to_numpy
+from mercer.core.arrays import Array, is_array, to_numpy
+from mercer.core.collections import Objects, hash_key
 from mercer.kernels.base import Kernel
-from mercer.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
-from mercer.molecules.fingerprints import KEPT, as_molecules, as_packed, check_fingerprint, fingerprints
-from mercer.objects import Objects, hash_key
+from mercer.structures.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
+from mercer.structures.molecules.fingerprints import KEPT, as_molecules, as_packed, check_fingerprint, fingerprints
 
 
 @dataclass(eq=False, repr=False)
@@ -26,7 +26,7 @@ class Tanimoto(Kernel):
     Parameters
     ----------
     fingerprint : {"morgan", "features", "atom-pairs", "torsions", "paths", "maccs"}
-        What a bit stands for in the fingerprints made from SMILES (see `mercer.molecules.fingerprints`).
+        What a bit stands for in the fingerprints made from SMILES (see `mercer.structures.molecules.fingerprints`).
     radius : int
         In bonds: how far "morgan" and "features" look, and the longest of "paths".
     bits : int

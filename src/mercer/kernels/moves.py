@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer import memory
-from mercer.arrays import Array, is_array, like, to_numpy
-from mercer.objects import Objects, count, take
+from mercer.core import memory
+from mercer.core.arrays import Array, is_array, like, to_numpy
+from mercer.core.collections import Objects, count, take
 
 
 @dataclass(frozen=True)

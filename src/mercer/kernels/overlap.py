@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.labels import LabelIndicators, LabelSets
-from mercer.objects import Objects
 
 
 @dataclass(eq=False, repr=False)

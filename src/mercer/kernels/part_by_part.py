@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import is_array, to_numpy
+from mercer.core.arrays import is_array, to_numpy
+from mercer.core.collections import Objects, as_objects
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, as_objects
 
 
 @dataclass(eq=False, repr=False)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, like, namespace
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian, VectorKernel
-from mercer.objects import Objects
 
 
 @dataclass(frozen=True)

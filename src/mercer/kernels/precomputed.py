@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
-from mercer.kernels._grams import asymmetry
+from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.collections import Objects, as_objects, as_vectors, reject_non_collection, take
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, as_objects, as_vectors, reject_non_collection, take
+from mercer.kernels.grams import asymmetry
 
 _ASYMMETRY = 1e-8
 """Largest difference between K and its transpose, relative to the largest entry, that is taken as rounding."""

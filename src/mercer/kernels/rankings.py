@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, is_numpy_array, like, to_numpy
+from mercer.core.arrays import Array, is_numpy_array, like, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects
-from mercer.rankings import as_rankings, order_key, pair_signs, positions
+from mercer.structures.rankings import as_rankings, order_key, pair_signs, positions
 
 
 class RankingKernel(Kernel):

@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, is_array, to_numpy
+from mercer.core.arrays import Array, is_array, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels._scales import require_positive
 from mercer.kernels.base import Kernel
-from mercer.molecules.spectra import MassSpectrum, as_spectra
-from mercer.objects import Objects
+from mercer.structures.molecules.spectra import MassSpectrum, as_spectra
 
 _PLACES = 6
 """Decimals to which the place of a peak in its bin is kept: m/z that are multiples of the width fill one bin."""
@@ -122,7 +122,7 @@ class Peaks(_Binned):
 
     :math:`x_b` adds up the intensities to the given power, each peak shared out between the two bins around it.
 
-    Spectra are `mercer.molecules.MassSpectrum`, or rows of m/z and intensity.
+    Spectra are `mercer.structures.molecules.MassSpectrum`, or rows of m/z and intensity.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class NeutralLosses(_Binned):
 
     Examples
     --------
-    >>> from mercer.molecules import MassSpectrum
+    >>> from mercer.structures.molecules import MassSpectrum
     >>> water = [MassSpectrum([83.0], [1.0], precursor=101.01), MassSpectrum([120.0], [1.0], precursor=138.01)]
     >>> NeutralLosses()(water).round(6)
     array([[1., 1.],

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.kernels._ngrams import counted
+from mercer.core.collections import Objects, as_objects
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels._trees import planted, subset_diagonal, subset_gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
-from mercer.objects import Objects, as_objects
-from mercer.trees import Tree, as_tree, flattened, nodes, production
+from mercer.kernels.strings._ngrams import counted
+from mercer.structures.trees import Tree, as_tree, flattened, nodes, production
 
 
 class TreeKernel(Kernel):
@@ -142,7 +142,7 @@ class SubsetTree(TreeKernel):
     >>> from mercer import DependencyEstimator
     >>> from mercer.datasets.toy_trees import GRAMMAR, make_parsed_sentences
     >>> from mercer.kernels import Subsequence
-    >>> from mercer.trees import bracketed
+    >>> from mercer.structures.trees import bracketed
     >>> pairs = make_parsed_sentences(100, random_state=0)
     >>> model = DependencyEstimator(Subsequence((1, 2), 0.9).normalized(), SubsetTree().normalized(), alpha=0.03)
     >>> sentence = ["I", "hit", "the", "dog", "with", "the", "hammer"]

@@ -8,12 +8,12 @@ from typing import Any
 
 from scipy.spatial.distance import cdist
 
-from mercer.arrays import Array, exp, is_numpy_array, is_torch_array, like, namespace
-from mercer.kernels._grams import row_blocks, to_gaussian, to_squared_distances
+from mercer.core.arrays import Array, exp, is_numpy_array, is_torch_array, like, namespace
+from mercer.core.collections import Objects, as_vectors
 from mercer.kernels._scales import ScaledByDistance, require_positive
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, as_vectors
+from mercer.kernels.grams import row_blocks, to_gaussian, to_squared_distances
 
 
 class VectorKernel(Kernel):

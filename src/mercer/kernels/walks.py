@@ -8,11 +8,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from mercer.graphs import FlatGraphs, flatten
+from mercer.core.collections import Objects
+from mercer.core.threads import in_threads
 from mercer.kernels._scales import require_positive
-from mercer.kernels._threads import in_threads
 from mercer.kernels.graphs import GraphKernel
-from mercer.objects import Objects
+from mercer.structures.graphs import FlatGraphs, flatten
 
 _ENOUGH = 1e-13
 """Share of the kernel value that further steps may still add when the sum is stopped."""

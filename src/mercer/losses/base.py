@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, namespace
+from mercer.core.arrays import Array, namespace
+from mercer.core.collections import Objects, count, is_numeric, member, take
 from mercer.kernels.base import Kernel, _same
 from mercer.losses.rows import alone, side_by_side
-from mercer.objects import Objects, count, is_numeric, member, take
 
 _BLOCK = 32
 """Vectors per kernel call when only the diagonal of their matrix is wanted."""

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, hash_key, is_numeric, members
 from mercer.losses.base import Loss
 from mercer.losses.ready import _sequences
 from mercer.losses.rows import alone, side_by_side
-from mercer.objects import Objects, hash_key, is_numeric, members
 
 
 @dataclass(eq=False, repr=False)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from mercer.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.core.collections import Objects, as_vectors, hash_key, is_numeric, members
 from mercer.losses.base import Loss
 from mercer.losses.rows import alone, side_by_side
-from mercer.objects import Objects, as_vectors, hash_key, is_numeric, members
 
 
 @dataclass(eq=False, repr=False)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, namespace, to_numpy
+from mercer.core.arrays import Array, namespace, to_numpy
+from mercer.core.collections import Objects, as_vectors, hash_key, is_numeric, members
 from mercer.losses.base import Loss
 from mercer.losses.edits import edit_distances
 from mercer.losses.rows import alone, side_by_side
-from mercer.objects import Objects, as_vectors, hash_key, is_numeric, members
-from mercer.sequences import encode
+from mercer.structures.sequences import encode
 
 
 @dataclass(eq=False, repr=False)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import like
-from mercer.objects import Objects, as_objects, count, is_numeric
+from mercer.core.arrays import like
+from mercer.core.collections import Objects, as_objects, count, is_numeric
 
 
 def side_by_side(A: Objects, B: Objects, *, paired: bool = False) -> tuple[Objects, Objects]:

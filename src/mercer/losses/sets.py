@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.arrays import Array, float64, namespace
+from mercer.core.arrays import Array, float64, namespace
+from mercer.core.collections import Objects, as_vectors, is_numeric
 from mercer.kernels.labels import LabelSets, require_alike
 from mercer.losses.base import Loss
 from mercer.losses.rows import alone, side_by_side
-from mercer.objects import Objects, as_vectors, is_numeric
 
 
 @dataclass(eq=False, repr=False)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, namespace
+from mercer.core.arrays import Array, namespace
 
 
 class Inputs(Protocol):
@@ -81,7 +81,7 @@ class Operator(BaseEstimator):
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
         """The eigendecomposition of C; None stands for the identity."""
-        from mercer.arrays import clip_spectrum, eigh
+        from mercer.core.arrays import clip_spectrum, eigh
 
         matrix = self.matrix(outputs)
         # a copy: the matrix may be one the operator keeps

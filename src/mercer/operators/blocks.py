@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mercer.arrays import Array, eye, like, namespace, zeros
+from mercer.core.arrays import Array, eye, like, namespace, zeros
 
 
 class BlockOperator:

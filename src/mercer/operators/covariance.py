@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numbers import Real
 
-from mercer.arrays import Array, namespace
+from mercer.core.arrays import Array, namespace
 from mercer.operators.base import Operator, OperatorSpectrum, Outputs
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, float64, is_array, like, namespace
+from mercer.core.arrays import Array, float64, is_array, like, namespace
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects
 from mercer.operators.blocks import full
 from mercer.operators.features import fixed_features, kernel_of
 from mercer.operators.partial_trace import square_root

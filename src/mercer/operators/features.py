@@ -9,12 +9,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, NumericalWarning, is_array, namespace, solve_triangular, zeros
+from mercer.core.arrays import Array, NumericalWarning, is_array, namespace, solve_triangular, zeros
+from mercer.core.collections import Objects, count, take
+from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, count, take
 from mercer.operators.random_features import RandomFourier
-from mercer.pivoted import pivoted_cholesky
 
 
 class Nystroem(BaseEstimator):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Self
 
-from mercer.arrays import Array, eye, namespace
+from mercer.core.arrays import Array, eye, namespace
+from mercer.core.collections import Objects
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import matched, squared_euclidean
-from mercer.objects import Objects
 from mercer.operators.blocks import BlockOperator
 from mercer.operators.valued import OperatorValuedKernel
 

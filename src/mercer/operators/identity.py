@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mercer.arrays import Array, eye
+from mercer.core.arrays import Array, eye
 from mercer.operators.base import Operator, OperatorSpectrum, Outputs
 
 

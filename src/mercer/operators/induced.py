@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from mercer.arrays import Array, clip_spectrum, eigh, like
+from mercer.core.arrays import Array, clip_spectrum, eigh, like
+from mercer.core.collections import Objects, count
+from mercer.core.gram_eigh import Spectrum
 from mercer.embeddings import Embedding, Features, Spectral
-from mercer.kernels._grams import own
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
+from mercer.kernels.grams import own
 from mercer.operators.base import Operator, Outputs
 from mercer.operators.identity import Identity
 from mercer.operators.joint import JointKernel, TensorProductJoint
-from mercer.spectrum import Spectrum
 
 
 class InducedJoint(JointKernel):

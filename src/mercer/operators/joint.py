@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, like, zeros
+from mercer.core.arrays import Array, like, zeros
+from mercer.core.collections import Objects, as_vectors, count, take
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import matched
-from mercer.objects import Objects, as_vectors, count, take
 
 
 class Group(NamedTuple):

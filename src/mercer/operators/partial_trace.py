@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.arrays import Array, float64, is_array, like, namespace, zeros
+from mercer.core.arrays import Array, float64, is_array, like, namespace, zeros
+from mercer.core.collections import Objects, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, take
 from mercer.operators.blocks import full
 from mercer.operators.features import fixed_features, kernel_of
 from mercer.operators.valued import OperatorValuedKernel, output_matrix

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mercer.arrays import Array
+from mercer.core.arrays import Array
+from mercer.core.collections import Objects, as_vectors
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.kernels.patches import (
@@ -13,7 +14,6 @@ from mercer.kernels.patches import (
     patch_grid,
     resolved_on_patches,
 )
-from mercer.objects import Objects, as_vectors
 from mercer.operators.joint import CoordinateJoint, Group
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from mercer.arrays import Array, like, namespace, to_numpy
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels import Gaussian
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects
 
 
 class RandomFourier(BaseEstimator):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.core.arrays import Array
+from mercer.core.collections import Objects
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
 from mercer.operators.blocks import KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel, output_matrix
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from mercer.arrays import Array, is_array, like, namespace
+from mercer.core.arrays import Array, is_array, like, namespace
+from mercer.core.collections import Objects, concatenate, count, take
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, concatenate, count, take
 from mercer.operators.blocks import BlockOperator, FactoredBlocks, stacked
 from mercer.operators.valued import OperatorValuedKernel
 

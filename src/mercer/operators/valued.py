@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, float64, is_array, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, namespace, to_numpy
+from mercer.core.collections import Objects, as_objects, as_vectors
 from mercer.kernels.base import Kernel, shown
 from mercer.kernels.features import FeatureMap
-from mercer.objects import Objects, as_objects, as_vectors
 from mercer.operators.blocks import BlockOperator, FactoredBlocks
 from mercer.operators.joint import JointKernel
 

@@ -6,12 +6,12 @@ from numbers import Real
 
 import numpy as np
 
-from mercer import memory
-from mercer.arrays import Array, exp, like, namespace, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, exp, like, namespace, to_numpy
+from mercer.core.collections import Objects, as_vectors
 from mercer.kernels._scales import median_of
 from mercer.kernels.patches import check_pixels, check_shape
 from mercer.kernels.vectors import matched
-from mercer.objects import Objects, as_vectors
 from mercer.operators.joint import CoordinateJoint, Group
 
 _SAMPLE = 100

@@ -1,6 +1,5 @@
 """Results as tables and pictures: in the terminal, on one HTML page, in JSON."""
 
-from mercer.report.charts import Line, line_chart
 from mercer.report.environment import environment
 from mercer.report.explained import explanation_gallery, explanation_html, explanation_table
 from mercer.report.page import Card, Picture, gallery, page, paragraph, section, table_html
@@ -11,7 +10,6 @@ from mercer.report.tables import Table, pivot, print_table
 
 __all__ = [
     "Card",
-    "Line",
     "Picture",
     "Result",
     "Table",
@@ -21,7 +19,6 @@ __all__ = [
     "explanation_html",
     "explanation_table",
     "gallery",
-    "line_chart",
     "page",
     "paragraph",
     "pivot",

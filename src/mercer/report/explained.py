@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.estimators.answers import Explanation
-from mercer.graphs import described
 from mercer.report.page import Card, Picture, gallery, table_html
 from mercer.report.tables import Table
+from mercer.structures.graphs import described
+from mercer.uncertainty.answers import Explanation
 
 _WIDTH, _LINE, _LABEL = 560.0, 22.0, 250.0
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.files import written_atomically
+from mercer.core.files import written_atomically
 from mercer.report.environment import environment
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from mercer.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.core.collections import Objects, as_vectors
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, as_vectors
 
 
 def alignment(K1: Array, K2: Array, centered: bool = False) -> float:

@@ -9,11 +9,11 @@ from functools import reduce
 import numpy as np
 import scipy.optimize
 
-from mercer import memory
-from mercer.arrays import Array, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, count
 from mercer.kernels.algebra import Scaled, Sum
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
 from mercer.selection.alignment import _centred, _checked
 
 

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mercer.arrays import Array, like, to_numpy
+from mercer.core.arrays import Array, like, to_numpy
+from mercer.core.collections import Objects, count, is_numeric
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.losses import Loss
-from mercer.objects import Objects, count, is_numeric
 
 
 class LeaveOneOutPath(Protocol):

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold as Splitter
 
-from mercer.arrays import Array, like, namespace, to_numpy
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Objects
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
-from mercer.objects import Objects
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.solvers.ridge import Ridge
 

@@ -1,5 +1,6 @@
 """Solvers: how the regularised system is solved."""
 
+from mercer.core.gram_eigh import Spectrum
 from mercer.solvers.auto import Auto, Choice
 from mercer.solvers.base import Solver, SpectralSolver
 from mercer.solvers.block_auto import Structured
@@ -8,7 +9,6 @@ from mercer.solvers.exact import Cholesky, Exact
 from mercer.solvers.low_rank import LowRank
 from mercer.solvers.ridge import Ridge
 from mercer.solvers.tridiagonal import Tridiagonal
-from mercer.spectrum import Spectrum
 
 __all__ = [
     "Auto",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array, cholesky, like, solve_triangular
+from mercer.core.arrays import Array, cholesky, like, solve_triangular
+from mercer.core.collections import Objects
+from mercer.core.gram_eigh import Spectrum
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
-from mercer.spectrum import Spectrum
 
 
 class Solver(BaseEstimator):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.arrays import Array, like, to_numpy
+from mercer.core.arrays import Array, like, to_numpy
 from mercer.operators.blocks import BlockOperator, KroneckerSum
 from mercer.solvers.base import Solver
 from mercer.solvers.block_factored import Factored

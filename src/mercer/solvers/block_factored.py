@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mercer.arrays import Array, clip_spectrum, eigh, eye, namespace
+from mercer.core.arrays import Array, clip_spectrum, eigh, eye, namespace
+from mercer.core.gram_eigh import Spectrum
 from mercer.solvers.block_systems import _CHUNK, BlockSystem
 from mercer.solvers.ridge import Ridge
-from mercer.spectrum import Spectrum
 
 
 class Factored(BlockSystem):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from mercer.arrays import Array, NumericalWarning
+from mercer.core.arrays import Array, NumericalWarning
 from mercer.operators.blocks import BlockOperator, KroneckerSum
 from mercer.solvers.block_systems import BlockSystem
 from mercer.solvers.conjugate_gradient import SketchedPreconditioner, conjugate_gradient

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mercer.arrays import (
+from mercer.core.arrays import (
     Array,
     add_to_diagonal,
     cholesky,
@@ -18,13 +18,13 @@ from mercer.arrays import (
     to_numpy,
     zeros,
 )
-from mercer.objects import take
+from mercer.core.collections import take
+from mercer.core.gram_eigh import Spectrum
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.blocks import KroneckerSum, full
 from mercer.solvers.conjugate_gradient import Solution
 from mercer.solvers.kronecker import CommonBasis, Pencil
 from mercer.solvers.ridge import Ridge
-from mercer.spectrum import Spectrum
 
 _CHUNK = 2**22
 """Numbers in p×p blocks worked on at a time."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.arrays import Array, like, namespace
+from mercer.core.arrays import Array, like, namespace
 
 LinearOperator = Callable[[Array], Array]
 """A symmetric map from an array to one of the same shape."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.arrays import (
+from mercer.core.arrays import (
     add_to_diagonal,
     clip_spectrum,
     eigh,
@@ -12,12 +12,12 @@ from mercer.arrays import (
     on_device,
     to_numpy,
 )
-from mercer.kernels._grams import own
+from mercer.core.collections import Objects
+from mercer.core.gram_eigh import Spectrum
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
+from mercer.kernels.grams import own
 from mercer.solvers.base import CholeskyMap, Solver, SpectralSolver
 from mercer.solvers.gram import gram_matrix
-from mercer.spectrum import Spectrum
 
 _EXACT_MATRICES = 8
 """n×n matrices an exact fit may hold at once (measured by `mercer bench core`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mercer.arrays import Array, namespace
+from mercer.core.arrays import Array, namespace
 
 _GROUPS = 4
 """Neighbouring eigenvalues that are compressed together: filters are the smoother the less they span."""

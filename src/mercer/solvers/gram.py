@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import scipy.sparse.linalg
 
-from mercer import memory
-from mercer.arrays import Array, NumericalWarning, namespace, not_psd_message, to_numpy
-from mercer.kernels._grams import asymmetry
+from mercer.core import memory
+from mercer.core.arrays import Array, NumericalWarning, namespace, not_psd_message, to_numpy
+from mercer.core.collections import Objects, count
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, count
+from mercer.kernels.grams import asymmetry
 
 WAY_OUT = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory grows with n·rank and not with n²"
 

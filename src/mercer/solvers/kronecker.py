@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.arrays import Array, clip_spectrum, eigh, like, namespace, to_numpy
+from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace, to_numpy
 from mercer.operators.blocks import full, times
 
 _WEIGHTS = (1.0, 2.0**0.5 - 1.0, 3.0**0.5 - 1.0, 5.0**0.5 - 2.0, 7.0**0.5 - 2.0)

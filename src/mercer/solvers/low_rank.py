@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mercer.arrays import on_device, solve_triangular
+from mercer.core.arrays import on_device, solve_triangular
+from mercer.core.collections import Objects
+from mercer.core.gram_eigh import Spectrum
+from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
-from mercer.pivoted import pivoted_cholesky
 from mercer.solvers.base import SpectralSolver
 from mercer.solvers.gram import check_finite, warn_low_rank
-from mercer.spectrum import Spectrum
 
 
 class LowRank(SpectralSolver):

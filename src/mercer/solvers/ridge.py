@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer import memory
-from mercer.arrays import Array, eye, like, namespace, to_numpy
-from mercer.kernels._grams import row_blocks
-from mercer.objects import take
+from mercer.core import memory
+from mercer.core.arrays import Array, eye, like, namespace, to_numpy
+from mercer.core.collections import take
+from mercer.core.gram_eigh import Spectrum
+from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
 from mercer.solvers.filters import Filters
-from mercer.spectrum import Spectrum
 
 _BLOCK = 512
 """Columns worked on at a time where a whole n×r temporary would not be needed."""

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from mercer.arrays import NumericalWarning, require_positive, to_numpy
-from mercer.kernels._grams import own
+from mercer.core.arrays import NumericalWarning, require_positive, to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
+from mercer.kernels.grams import own
 from mercer.solvers.base import Solver
 from mercer.solvers.gram import gram_matrix
 

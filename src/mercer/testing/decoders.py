@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.arrays import Array, NumericalWarning
+from mercer.core.arrays import Array, NumericalWarning
+from mercer.core.collections import Objects, count, hash_key, members, take
 from mercer.decoders.base import Decoder, Ranked, best
 from mercer.decoders.pool import training_candidates
 from mercer.embeddings.base import Embedding
-from mercer.objects import Objects, count, hash_key, members, take
 
 _TOLERANCE = 1e-8
 """Difference of objectives, relative to the largest of them, that is taken as rounding."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 
-from mercer.objects import hash_key
+from mercer.core.collections import hash_key
 
 
 def check_object_estimator(estimator: Any, X: Any, Y: Any, grid: dict[str, list[Any]] | None = None) -> None:

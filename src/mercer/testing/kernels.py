@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 import mercer.kernels
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, members, take
 from mercer.kernels import GaussianOf, Kernel
 from mercer.kernels.base import _same, holds_data
-from mercer.objects import Objects, members, take
 
 
 def check_kernel(kernel: Kernel, X: Objects, Z: Objects | None = None, rtol: float = 1e-8) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
+from mercer.core.collections import Objects
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects
 from mercer.solvers import Cholesky, Ridge, Solver, SpectralSolver, Tridiagonal
 
 

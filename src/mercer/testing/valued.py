@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.arrays import to_numpy
-from mercer.objects import count, is_numeric, member, take
+from mercer.core.arrays import to_numpy
+from mercer.core.collections import count, is_numeric, member, take
 from mercer.operators.valued import OperatorValuedKernel
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects import Objects
+from mercer.core.collections import Objects
 
 
 @dataclass(frozen=True)

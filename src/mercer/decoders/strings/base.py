@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import Array, to_numpy
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Objects, count
 from mercer.decoders.base import Decoder, Ranked
 from mercer.decoders.pool import Pool, top
 from mercer.decoders.strings.alphabet import Alphabet
@@ -17,7 +18,6 @@ from mercer.decoders.strings.report import Report
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
 from mercer.embeddings.explicit import Features
-from mercer.objects import Objects, count
 
 _ENTRIES = 2**22
 """Most kernel values held dense at a time, 32 MiB of doubles."""

@@ -14,7 +14,7 @@ from mercer.decoders.strings.lengths import Lengths
 from mercer.decoders.strings.walks import Edges, count_walks, walk
 from mercer.decoders.strings.windows import WindowModel
 from mercer.kernels import Spectrum
-from mercer.kernels._lengths import length_range
+from mercer.kernels.strings._lengths import length_range
 
 
 class EulerianWalk(BeamSearch):

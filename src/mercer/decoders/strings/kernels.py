@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+from mercer.core.collections import Objects, as_objects
 from mercer.decoders.families import unscaled
 from mercer.kernels import Mismatch, Normalized, Positions, Scaled, Spectrum, Subsequence, Sum, WeightedDegree
-from mercer.kernels._lengths import length_range
 from mercer.kernels.base import Kernel
-from mercer.objects import Objects, as_objects
+from mercer.kernels.strings._lengths import length_range
 
 STATES = 2**18
 """Most stretches near one that occurs that a model keeps apart."""

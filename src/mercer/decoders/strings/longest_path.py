@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.decoders.strings.automaton import require_room
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
 from mercer.decoders.strings.kernels import position_span

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 from scipy import sparse
 
-from mercer.arrays import to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.decoders.families import unscaled
 from mercer.decoders.strings.automaton import Automaton
 from mercer.decoders.strings.base import StringDecoder
@@ -16,8 +16,8 @@ from mercer.decoders.strings.prefixes import Model
 from mercer.decoders.strings.subsequences import SubsequenceModel
 from mercer.decoders.strings.windows import WindowModel
 from mercer.kernels import Mismatch, Normalized, Subsequence
-from mercer.kernels._lengths import length_range
 from mercer.kernels.base import Kernel
+from mercer.kernels.strings._lengths import length_range
 
 _FEATURES = 2**16
 """Most subsequences a model counts."""

@@ -1,0 +1,148 @@
+"""Exact fits against the decompositions they cannot do without."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from experiments.bench import problems
+from experiments.bench.sizes import Sizes
+from experiments.bench.timing import Task, compared, interleaved
+from mercer.estimators import DependencyEstimator
+from mercer.kernels import Gaussian, Linear, Precomputed
+from mercer.operators import ConditionalCovariance, Covariance
+from mercer.selection import LeaveOneOut
+from mercer.solvers import Exact, Ridge
+
+INPUT = Gaussian(scale=problems.INPUT_SCALE)
+OUTPUT = Gaussian(scale=problems.OUTPUT_SCALE)
+
+
+def decompositions(*matrices: np.ndarray) -> dict[str, Task]:
+    """Every way NumPy and SciPy have of decomposing these symmetric matrices."""
+
+    def scipy_eigh(driver: str) -> None:
+        for matrix in matrices:
+            scipy.linalg.eigh(matrix, driver=driver, check_finite=False)
+
+    def numpy_eigh() -> None:
+        for matrix in matrices:
+            np.linalg.eigh(matrix)
+
+    return {
+        "numpy.linalg.eigh": numpy_eigh,
+        "scipy.linalg.eigh(driver='evd')": lambda: scipy_eigh("evd"),
+        "scipy.linalg.eigh(driver='evr')": lambda: scipy_eigh("evr"),
+    }
+
+
+def covariances(sizes: Sizes) -> list[dict[str, Any]]:
+    """Covariance and conditional covariance against two eigendecompositions."""
+    X, Y = problems.vectors(sizes.pairs)
+    k, L = INPUT(X), OUTPUT(Y)
+    positions = np.arange(sizes.pairs)
+
+    def given(operator: Any) -> None:
+        DependencyEstimator(Precomputed(), Precomputed(L), operator, alpha=0.1).fit(k, positions)
+
+    def whole(operator: Any) -> None:
+        DependencyEstimator(INPUT, OUTPUT, operator, alpha=0.1).fit(X, Y)
+
+    references = decompositions(k, L)
+    operators = {"covariance": Covariance(), "conditional covariance": ConditionalCovariance(0.1)}
+    bars = {"covariance": 1.5, "conditional covariance": 2.0}
+    tasks: dict[str, Task] = dict(references)
+    for name, operator in operators.items():
+        tasks[f"{name} fit, Gram matrices given"] = partial(given, operator)
+        tasks[f"{name} fit, Gram matrices made"] = partial(whole, operator)
+    seconds = interleaved(tasks, sizes.repeats)
+    rows = []
+    for name in operators:
+        for how, bar in (("given", bars[name]), ("made", None)):
+            method = f"{name} fit, Gram matrices {how}"
+            rows.append(compared(method, "× two eigh", seconds, method, list(references), bar))
+    return [{**row, "n": sizes.pairs} for row in rows]
+
+
+def leave_one_out(sizes: Sizes) -> list[dict[str, Any]]:
+    """The path of ridges with explicit coordinates against one eigendecomposition."""
+    X, Y = problems.vectors(sizes.pairs, sizes.coordinates)
+    rule = LeaveOneOut(np.logspace(-6, 2, 50))
+
+    def path() -> None:
+        DependencyEstimator(INPUT, Linear(), alpha=rule).fit(X, Y)
+
+    references = decompositions(INPUT(X))
+    seconds = interleaved({**references, "path": path}, sizes.repeats)
+    method = f"fit with 50 ridges by leave-one-out, {sizes.coordinates} coordinates"
+    return [{**compared(method, "× one eigh", seconds, "path", list(references), 2.0), "n": sizes.pairs}]
+
+
+def implicit_leave_one_out(sizes: Sizes) -> list[dict[str, Any]]:
+    """One more ridge, outputs known through their kernel alone, against one n³ product."""
+    X, Y = problems.vectors(sizes.pairs)
+    gram = OUTPUT(Y)
+    ridge = Ridge(Exact().factorize(INPUT, X), None)
+    ridge.leave_one_out_risk(1.0, gram)  # what all ridges share is computed here
+    alphas = np.logspace(-6, 2, 10)
+
+    def path() -> None:
+        for alpha in alphas:
+            ridge.leave_one_out_risk(float(alpha), gram)
+
+    left, right = gram, INPUT(X)
+
+    def products() -> None:
+        for _ in alphas:
+            left @ right
+
+    seconds = interleaved({"path": path, "n × n product": products}, sizes.repeats)
+    method = "each ridge by leave-one-out, implicit outputs"
+    return [
+        {
+            **compared(method, "× one n³ product", seconds, "path", ["n × n product"]),
+            "n": sizes.pairs,
+        }
+    ]
+
+
+def one_ridge(sizes: Sizes) -> list[dict[str, Any]]:
+    """Identity operator, one ridge, against SciPy's Cholesky in place and the Gram matrix."""
+    n = sizes.cholesky_pairs
+    X, Y = problems.vectors(n)
+
+    def fit() -> None:
+        DependencyEstimator(INPUT, OUTPUT, alpha=0.1).fit(X, Y)
+
+    def factor(gram: np.ndarray) -> None:
+        gram.ravel()[:: n + 1] += 0.1
+        # the transpose is in the order LAPACK works in, so nothing is copied
+        scipy.linalg.cho_factor(gram.T, overwrite_a=True, check_finite=False)
+
+    references = {
+        "Gram by NumPy, scipy.linalg.cho_factor": lambda: factor(plain_gaussian(X)),
+        "Gram by mercer, scipy.linalg.cho_factor": lambda: factor(INPUT(X)),
+    }
+    seconds = interleaved({**references, "fit": fit}, sizes.repeats)
+    metric = "× (Cholesky + Gram)"
+    return [
+        {
+            **compared("identity fit, one ridge", metric, seconds, "fit", list(references), 1.3),
+            "n": n,
+        }
+    ]
+
+
+def plain_gaussian(X: np.ndarray) -> np.ndarray:
+    """The Gaussian Gram matrix of the inputs, in NumPy and in one matrix."""
+    norms = np.sum(X * X, axis=1)
+    gram = X @ X.T
+    gram *= -2.0
+    gram += norms
+    gram += norms[:, None]
+    np.maximum(gram, 0.0, out=gram)
+    gram *= -1.0 / (2.0 * problems.INPUT_SCALE**2)
+    return np.exp(gram, out=gram)

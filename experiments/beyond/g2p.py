@@ -1,0 +1,177 @@
+"""Spelling to sound: pronunciations of six languages from 800 or 8000 words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from experiments.experiment import Experiment, Outcome, Piece
+from mercer.datasets import PronouncedWords, load_pronunciations
+from mercer.decoders import Ranked
+from mercer.report import Table, paragraph, section, table_html
+from mercer.sequence_models import AlignedSequences
+from mercer.sequence_models.context_model import ContextModel
+
+NAMES = {
+    "ady": "Adyghe",
+    "ice": "Icelandic",
+    "ita": "Italian",
+    "rum": "Romanian",
+    "wel_sw": "Welsh",
+    "dut": "Dutch",
+}
+NEURAL = {"ady": 22.0, "ice": 12.0, "ita": 19.0, "rum": 10.0, "wel_sw": 10.0, "dut": 14.7}
+"""Test error of the neural baseline of the shared task."""
+LOW = ("ady", "ice", "ita", "rum", "wel_sw")
+BARS = {"low": 14.6, "dut": 17.0}
+METRIC, MEAN = "wrong words, %", "mean of five"
+WHOLE = "AlignedSequences"
+MORE = "AlignedSequences, development words learned from too"
+EQUAL, RUNS, ORACLE = "equal trust", "runs of symbols alone", "best of the candidates"
+SHOWN, LISTED = 12, 10
+
+
+class Pronunciation(Experiment):
+    """Words of the SIGMORPHON 2021 task and their phones."""
+
+    name = "g2p"
+    title = "Spelling to sound: SIGMORPHON 2021, five languages with 800 words and Dutch with 8000"
+    source = (
+        "Not from the papers: the grapheme-to-phoneme task of SIGMORPHON 2021 (words of Wiktionary by way of WikiPron). The "
+        "column 'paper' is the neural baseline of the organisers, an ensemble trained on the training words and tuned on the "
+        "development words."
+    )
+    protocol = (
+        "AlignedSequences with its default settings. Its parts were chosen by five-fold cross-validation on training and "
+        "development words of the five small languages; sample sizes and rounds were then set by the time they take, without "
+        "another cross-validation. It is fitted to the training words alone. A word is wrong unless every phone is right. The "
+        "rows of single models rank the same candidates by one score alone. The test words were predicted twice. A first version "
+        "learned its trust from words that the settings of its kernels had seen, which favours the models with the most "
+        "settings; its test figures (17.2 % for the mean of five, 15.9 % for Dutch) led to finding this, and it was mended by "
+        "keeping a quarter of the training words from the settings. Nothing else was changed. Nothing is chosen on the "
+        "development words of a language, so one more row learns from them as well, as a user would; it was added after the "
+        "second look."
+    )
+    digits = 1
+
+    def pieces(self, small: bool) -> list[Piece]:
+        """One for each language; small, a few Romanian words tested on development words."""
+        if small:
+            return [Piece("rum", {"language": "rum", "train": 100, "test": 40, "small": True})]
+        return [Piece(language, {"language": language}) for language in NAMES]
+
+    def run(self, piece: Piece) -> Outcome:
+        """Fit to one language, predict its test words."""
+        language, small = piece.settings["language"], piece.settings.get("small", False)
+        data = load_pronunciations(language)
+        train = _first(data.train, piece.settings.get("train"))
+        test = _first(data.dev, piece.settings["test"]) if small else data.test
+        model = AlignedSequences().fit(train.words, train.phones)
+        trust, found = model.trust_, model.candidates(test.words)
+        names = [*(_called(part) for part in model.models_), RUNS]
+        trusts = {WHOLE: trust, EQUAL: np.ones(len(trust))} | dict(zip(names, np.eye(len(trust)), strict=True))
+        wrong = {name: _wrong_under(each, found, test.phones) for name, each in trusts.items()}
+        places = [_place(each.objects, phones) for each, phones in zip(found, test.phones, strict=True)]
+        wrong[ORACLE] = [place is None for place in places]
+        if language in LOW and not small:
+            more = AlignedSequences().fit([*train.words, *data.dev.words], [*train.phones, *data.dev.phones])
+            wrong[MORE] = _wrong_under(more.trust_, more.candidates(test.words), test.phones)
+        examples = [
+            {"word": word, "truth": " ".join(phones), "predicted": " ".join(each.objects[0]), "place": place}
+            for word, phones, each, place in zip(test.words, test.phones, found, places, strict=True)
+            if place != 1
+        ]
+        return {
+            "language": language,
+            "wrong": {name: 100.0 * float(np.mean(values)) for name, values in wrong.items()},
+            "words": len(test.words),
+            "trust": {name: round(float(weight), 2) for name, weight in zip(names, trust, strict=True)},
+            "examples": examples[:SHOWN],
+            "rescued": sum(place is not None and 1 < place <= LISTED for place in places),
+        }
+
+    def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+        """Each language, then the mean of the five small ones."""
+        rows = []
+        for outcome in outcomes:
+            language, n = outcome["language"], outcome["words"]
+            for method, value in outcome["wrong"].items():
+                error = 100.0 * float(np.sqrt(value / 100 * (1 - value / 100) / n))
+                paper = {"paper": NEURAL[language]} if method == WHOLE else {}
+                rows.append(_row(method, value, error, NAMES[language]) | paper)
+        low = [outcome for outcome in outcomes if outcome["language"] in LOW]
+        if len(low) == len(LOW):
+            for method in low[0]["wrong"]:
+                values = np.asarray([outcome["wrong"][method] for outcome in low])
+                shares = values / 100
+                sizes = np.asarray([outcome["words"] for outcome in low])
+                error = 100.0 * float(np.sqrt(np.sum(shares * (1 - shares) / sizes))) / len(low)
+                paper = {"paper": BARS["low"]} if method == WHOLE else {}
+                rows.append(_row(method, float(values.mean()), error, MEAN) | paper)
+        return rows
+
+    def notes(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Against the bars, and what each part bought."""
+        found = {(row["method"], row["language"]): row["value"] for row in rows}
+        notes = ["Errors beside the figures are binomial standard errors over the test words."]
+        for language, bar in ((MEAN, BARS["low"]), (NAMES["dut"], BARS["dut"])):
+            if (WHOLE, language) not in found:
+                continue
+            value = found[WHOLE, language]
+            verdict = "meets" if value <= bar + 1e-9 else "misses"
+            single = [v for (method, where), v in found.items() if where == language and method.startswith("ridge")]
+            notes.append(
+                f"{language}: {value:.1f} % {verdict} the bar of {bar:g} %. The single ridges err on {min(single):.1f} to "
+                f"{max(single):.1f} %, the model of runs alone on {found[RUNS, language]:.1f} %, "
+                f"all of them with equal trust on {found[EQUAL, language]:.1f} %; the right answer is missing from "
+                f"the candidates for {found[ORACLE, language]:.1f} %."
+            )
+        if (MORE, MEAN) in found:
+            notes.append(
+                f"Learned from the development words as well, {MEAN} is {found[MORE, MEAN]:.1f} %, against {BARS['low']:g} % of "
+                "the neural baseline, which tuned on them."
+            )
+        return notes
+
+    def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
+        """Trust in each model, then errors by example."""
+        yield section("Trust in each score, learned from training words left out")
+        names = list(dict.fromkeys(name for outcome in outcomes for name in outcome["trust"]))
+        lines = [[NAMES[o["language"]], *(str(o["trust"].get(name, "")) for name in names)] for o in outcomes]
+        yield table_html(Table(["language", *names], lines, ""))
+        yield section("Words that came out wrong")
+        for outcome in outcomes:
+            yield paragraph(
+                f"{NAMES[outcome['language']]}: the first {len(outcome['examples'])} errors. Of all errors, "
+                f"{outcome['rescued']} have the right answer among the {LISTED} best candidates."
+            )
+            cells = [[e["word"], e["truth"], e["predicted"], _said(e["place"])] for e in outcome["examples"]]
+            yield table_html(Table(["word", "phones", "predicted", "place of the right answer"], cells, ""))
+
+
+def _row(method: str, value: float, error: float, language: str) -> dict[str, Any]:
+    return {"method": method, "metric": METRIC, "value": value, "error": error, "language": language}
+
+
+def _first(words: PronouncedWords, size: int | None) -> PronouncedWords:
+    return PronouncedWords(words.words[:size], words.phones[:size])
+
+
+def _called(model: ContextModel) -> str:
+    return f"ridge {'backwards' if model.backwards else 'forwards'}, {'shared' if model.shared else 'by symbol'}"
+
+
+def _wrong_under(trust: np.ndarray, found: Sequence[Ranked], truth: Sequence[list[str]]) -> list[bool]:
+    """Whether each word comes out wrong when its candidates are ranked under some trust in their scores."""
+    best = [each.objects[int(np.argmax(each.scores @ trust))] for each in found]
+    return [predicted != phones for predicted, phones in zip(best, truth, strict=True)]
+
+
+def _place(objects: Iterable[Any], truth: list[str]) -> int | None:
+    return next((i for i, found in enumerate(objects, 1) if found == truth), None)
+
+
+def _said(place: int | None) -> str:
+    return "not found" if place is None else str(place)

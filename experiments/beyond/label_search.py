@@ -1,0 +1,157 @@
+"""Label sets by ridge: input kernels, ridges and ways to decode, compared by exact leave-one-out F1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from experiments.beyond.label_inputs import Recipe
+from mercer.core.collections import distinct
+from mercer.decoders import Candidates, Decoder, ExpectedF1, Standardized
+from mercer.decoders.pool import top
+from mercer.embeddings import Implicit
+from mercer.estimators import DependencyEstimator
+from mercer.kernels import GaussianOf, LabelSets, Overlap, Precomputed
+from mercer.kernels.base import Kernel
+from mercer.losses import F1
+from mercer.solvers import Exact, Ridge
+
+
+@dataclass(frozen=True)
+class Way:
+    """How weights on the training sets become a set: an output kernel and a decoder."""
+
+    name: str
+    kernel: Kernel
+    decoder: Decoder
+
+
+ALL_SETS = Way("all sets, expected F1", LabelSets(), ExpectedF1())
+
+
+def seen_sets(penalty: float, strength: float = 0.0) -> Way:
+    """The training set with the largest share in common, F1-type with this penalty, scores standardised to some strength."""
+    standard = f", standardised to the power {strength:g}" if strength else ""
+    decoder = Standardized(strength=strength) if strength else Candidates()
+    return Way(f"training sets, a = {penalty:g}{standard}", Overlap(penalty), decoder)
+
+
+def gaussian_sets(scale: float) -> Way:
+    """The nearest training set under a Gaussian output kernel: IOKR."""
+    return Way(f"training sets, Gaussian of scale {scale:g}", GaussianOf(LabelSets(), scale), Candidates())
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination, and the F1 each training example gets without itself."""
+
+    recipe: str
+    alpha: float
+    way: str
+    f1: float
+
+
+class LabelSearch:
+    """Every way to decode, for every ridge, from one decomposition of each input Gram matrix.
+
+    Weights on equal training sets add up, so the leave-one-out weights of n examples are a matrix of n rows and a column for
+    each distinct set.
+    """
+
+    def __init__(self, Y: np.ndarray, ways: Sequence[Way], alphas: Sequence[float]) -> None:
+        self.Y, self.alphas, self.ways = Y, alphas, {way.name: way for way in ways}
+        first, group = distinct(Y)
+        self.sets = Y[first]
+        self.targets = np.eye(len(first))[group]
+        # a set that occurs once is no candidate for its own example
+        self.hidden = np.where(np.bincount(group)[group] == 1, group, -1)
+        self.families: dict[str, list[Way]] = {}
+        for way in ways:
+            self.families.setdefault(repr(way.kernel), []).append(way)
+        self.trials: list[Trial] = []
+
+    def add(self, recipe: Recipe, gram: np.ndarray) -> None:
+        """All trials of one input Gram matrix."""
+        ridge = Ridge(Exact().factorize(Precomputed(), gram), self.targets)
+        for alpha in self.alphas:
+            for name, decoded in self.decode(ridge.leave_one_out(alpha)):
+                f1 = 1.0 - float(np.mean(F1().paired(self.Y, decoded)))
+                self.trials.append(Trial(recipe.name, alpha, name, f1))
+
+    def decode(self, weights: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+        """For each way, the sets of the training examples, from weights on the distinct sets that leave each out."""
+        for ways in self.families.values():
+            if isinstance(ways[0].decoder, ExpectedF1):
+                decoder = clone(ways[0].decoder).fit(Implicit().fit(ways[0].kernel, self.sets), F1())
+                yield ways[0].name, decoder.decode(weights)
+                continue
+            # one product of matrices for all strengths, where `Standardized` would need two for each; all sets have norm 1
+            scores = weights @ ways[0].kernel(self.sets)
+            mean, spread = scores.mean(axis=0), scores.std(axis=0)
+            for way in ways:
+                power = way.decoder.strength if isinstance(way.decoder, Standardized) else 0.0
+                yield way.name, self._highest((scores - power * mean) / np.maximum(spread, 1e-300) ** power)
+
+    def _highest(self, scores: np.ndarray) -> np.ndarray:
+        slack = 1e-12 * float(np.abs(scores).max())
+        rows = np.flatnonzero(self.hidden >= 0)
+        scores[rows, self.hidden[rows]] = -np.inf
+        return self.sets[top(scores, 1, slack)[0][:, 0]]
+
+    def best(self, recipes: Sequence[str] | None = None, ways: Sequence[str] | None = None) -> Trial:
+        """The trial of highest F1, among some recipes and ways; of equals the larger ridge."""
+        allowed = [
+            t for t in self.trials if (recipes is None or t.recipe in recipes) and (ways is None or t.way in ways)
+        ]
+        return max(allowed, key=lambda trial: (trial.f1, trial.alpha))
+
+    def table(self) -> list[dict[str, Any]]:
+        """For each recipe and way, the best ridge."""
+        pairs = dict.fromkeys((trial.recipe, trial.way) for trial in self.trials)
+        best = [self.best([recipe], [way]) for recipe, way in pairs]
+        return [{"recipe": t.recipe, "way": t.way, "alpha": t.alpha, "f1": t.f1} for t in best]
+
+    def predict(self, trial: Trial, gram: np.ndarray, test_gram: np.ndarray) -> np.ndarray:
+        """The sets of new inputs under one combination, by the estimator a user would write."""
+        way = self.ways[trial.way]
+        model = DependencyEstimator(Precomputed(), way.kernel, alpha=trial.alpha, decoder=way.decoder, loss=F1())
+        return model.fit(gram, self.Y).predict(test_gram)
+
+
+def example_f1(Y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The F1 of each example."""
+    return 1.0 - F1().paired(Y, predicted)
+
+
+def by_size(Y: np.ndarray, found: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Mean F1 of each method over the test examples with 1, 2, … labels, the last class open."""
+    sizes, rows = Y.sum(axis=1), []
+    last = int(np.quantile(sizes, 0.95, method="higher"))
+    for size in range(int(sizes.min()), last + 1):
+        chosen = sizes >= size if size == last else sizes == size
+        if not chosen.any():
+            continue
+        figures = {name: float(example_f1(Y[chosen], rows_[chosen]).mean()) for name, rows_ in found.items()}
+        rows.append(
+            {"labels": f"{size} or more" if size == last else str(size), "examples": int(chosen.sum()), **figures}
+        )
+    return rows
+
+
+def by_label(
+    Y: np.ndarray, found: Mapping[str, np.ndarray], labels: np.ndarray, count: int = 12
+) -> list[dict[str, Any]]:
+    """How often each method is right about the most frequent labels: F1 over the examples."""
+    rows = []
+    for label in np.argsort(-Y.sum(axis=0), kind="stable")[:count]:
+        true = Y[:, label] > 0
+        figures = {}
+        for name, predicted in found.items():
+            said = predicted[:, label] > 0
+            figures[name] = float(2 * (true & said).sum() / max((true.sum() + said.sum()), 1))
+        rows.append({"label": str(labels[label]), "examples": int(true.sum()), **figures})
+    return rows

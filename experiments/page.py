@@ -1,0 +1,78 @@
+"""Our figures beside the paper's: in the terminal, on the page, in the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from experiments.experiment import Experiment, Outcome
+from mercer.report import Result, Table, page, paragraph, section, table_html
+
+_FIXED = ("method", "metric", "value", "error", "paper", "paper_error")
+
+
+def figures_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Table:
+    """One line per row: what it is, our figure, the paper's and the gap."""
+    varies = [key for row in rows for key in row if key not in _FIXED]
+    varies = list(dict.fromkeys(varies))
+    header = ["method", *varies, "metric", "ours", "paper", "gap"]
+    with_paper = any("paper" in row for row in rows)
+    header = header if with_paper else header[:-2]
+    lines = []
+    for row in rows:
+        cells = [row["method"], *(_plain(row.get(key)) for key in varies), row["metric"]]
+        cells.append(_figure(row["value"], row["error"], experiment.digits))
+        if with_paper:
+            paper = row.get("paper")
+            cells.append("" if paper is None else _figure(paper, row.get("paper_error"), experiment.digits))
+            cells.append("" if paper is None else f"{row['value'] - paper:+.{experiment.digits}f}")
+        lines.append(cells)
+    return Table(header, lines, experiment.title)
+
+
+def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[Outcome]) -> str:
+    """The page of one experiment."""
+    blocks = [
+        paragraph(experiment.source),
+        paragraph(experiment.protocol),
+        table_html(figures_table(experiment, result.rows)),
+        *(paragraph(note) for note in experiment.notes(result.rows)),
+        *experiment.blocks(result.rows, outcomes),
+        section("How this was computed"),
+        paragraph(f"mercer reproduce {experiment.name}, in {result.seconds:.0f} seconds."),
+    ]
+    machine = result.environment
+    footer = f"mercer {machine['mercer']}, Python {machine['python']}, NumPy {machine['numpy']}, {machine['cpu']}"
+    return page(experiment.title, blocks, footer)
+
+
+def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
+    """The last full run of every experiment, as Markdown."""
+    parts = [
+        "# Results",
+        "Written by `mercer reproduce --all --output results --docs docs/results.md` from the files in `results/`.",
+    ]
+    for experiment, result in experiments:
+        table = figures_table(experiment, result.rows)
+        parts += [
+            f"## {experiment.title}",
+            f"`mercer reproduce {experiment.name}`: {experiment.source}",
+            experiment.protocol,
+        ]
+        parts += [_markdown(table), *experiment.notes(result.rows)]
+        parts += [f"{result.seconds:.0f} seconds on {result.environment['cpu']}, {result.environment['cores']} cores."]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(table: Table) -> str:
+    lines = ["| " + " | ".join(table.header) + " |", "|" + "---|" * len(table.header)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table.rows]
+    return "\n".join(lines)
+
+
+def _figure(value: float, error: float | None, digits: int) -> str:
+    return f"{value:.{digits}f}" if error is None else f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""One experiment for each table and figure of the papers."""

@@ -1,0 +1,215 @@
+"""The methods of Kadri et al. on one split of the digits: at the paper's settings, and on one loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from experiments.protocol import Split, best_by_leave_one_out, input_scales
+from mercer.datasets import DigitHalves
+from mercer.decoders import Candidates, FixedPoint
+from mercer.embeddings import PrincipalComponents
+from mercer.estimators import DependencyEstimator, NeighborsEstimator, ObjectEstimator
+from mercer.kernels import Gaussian
+from mercer.losses import KernelLoss
+from mercer.operators import ConditionalCovariance, Covariance, Identity
+
+NEIGHBOURS, CORTES, WESTON = "k-NN", "Cortes", "Weston"
+COVARIANCE, CONDITIONAL = "covariance", "conditional"
+ANY, MIDDLE = "random output", "central output"
+OWN, COMMON, DECODED, REFERENCE = "paper's", "one loss", "one loss, decoded", "blind"
+CANDIDATE, CONTINUOUS = "candidate", "continuous"
+METRIC, REACH = "RBF loss", "out of reach"
+COMMON_SCALE = 7.0
+"""σl of the common loss: the width alignment picks in Weston's protocol, on pixels in [−1, 1]."""
+
+FACTORS, EPS, OWN_EPS = (0.28, 0.4, 0.55, 0.75, 1.0), (0.1, 1.0, 10.0), (0.1, 0.01, 1.0)
+
+LITERAL = "distance"
+READINGS: dict[str, Callable[[np.ndarray, float], tuple[np.ndarray, float]]] = {
+    LITERAL: lambda X, width: (X, width),
+    "inverse": lambda X, width: (X, 1.0 / np.sqrt(2.0 * width)),
+    "unit inputs": lambda X, width: (X / np.linalg.norm(X, axis=1, keepdims=True), width),
+}
+"""What the paper's σk may mean, (inputs, σk) → (inputs, scale of the Gaussian): a distance of pixels; k = exp(−σk d²); a
+distance of inputs of unit length."""
+
+Figure = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """A line of the paper's table: its settings, its figure and the standard deviation it gives."""
+
+    ridge: float
+    input_scale: float
+    output_scale: float
+    loss: float
+    deviation: float
+
+
+def parts_of(method: str, eps: float = 0.1) -> dict[str, Any]:
+    """What makes a `DependencyEstimator` the method."""
+    parts: dict[str, dict[str, Any]] = {
+        CORTES: {"operator": Identity()},
+        WESTON: {"embedding": PrincipalComponents()},
+        COVARIANCE: {"operator": Covariance()},
+        CONDITIONAL: {"operator": ConditionalCovariance(eps)},
+    }
+    return parts[method]
+
+
+def at_own_settings(halves: DigitHalves, split: Split, paper: dict[str, PaperRow]) -> tuple[list[Figure], np.ndarray]:
+    """The figures under every reading, and what Cortes' KDE predicts when σk is a distance."""
+    outputs, truth = halves.outputs[split.train], halves.outputs[split.test]
+    figures, stranger = [], truth
+    for reading, understood in READINGS.items():
+        for method, row in paper.items():
+            X, scale = understood(halves.inputs, row.input_scale)
+            kernel, loss = Gaussian(scale), KernelLoss(Gaussian(row.output_scale))
+            for eps in _eps_shown(method, reading):
+                parts = parts_of(method) if eps is None else parts_of(method, eps)
+                model = DependencyEstimator(
+                    kernel, Gaussian(row.output_scale), alpha=row.ridge, decoder=Candidates(), **parts
+                )
+                predicted = model.fit(X[split.train], outputs).predict(X[split.test])
+                figure = {"method": method, "metric": METRIC, "value": _mean(loss, truth, predicted), "setting": OWN}
+                figure |= {"σk is": reading, "σl": row.output_scale, "pre-image": CANDIDATE}
+                figures.append(figure if eps is None else figure | {"ε": eps})
+                if (reading, method) == (LITERAL, CORTES):
+                    stranger = predicted
+                    lost = float(np.mean(kernel(X[split.test], X[split.train]).max(axis=1) < 1e-6))
+                    found = {"method": method, "metric": REACH, "value": lost, "setting": OWN, "σk is": reading}
+    return [*figures, found], stranger
+
+
+def _eps_shown(method: str, reading: str) -> tuple[float | None, ...]:
+    """The paper does not say its ε."""
+    if method != CONDITIONAL:
+        return (None,)
+    return OWN_EPS if reading == LITERAL else OWN_EPS[:1]
+
+
+@dataclass
+class Nested:
+    """What was found with everything chosen inside the training digits."""
+
+    figures: list[Figure]
+    continuous: dict[str, np.ndarray]
+    chosen: dict[str, dict[str, Any]]
+
+
+def on_one_loss(halves: DigitHalves, split: Split, scales: Iterable[float]) -> Nested:
+    """Every method at `COMMON_SCALE`, both pre-images; one set of predictions is also scored at the other scales."""
+    inputs, outputs = halves.inputs[split.train], halves.outputs[split.train]
+    queries, truth = halves.inputs[split.test], halves.outputs[split.test]
+    result = Nested([], {}, {})
+    for method, models in _variants(inputs).items():
+        model = best_by_leave_one_out(models, inputs, outputs)
+        result.chosen[method] = _settle(model)
+        for pre_image, decoder in ((CANDIDATE, Candidates()), (CONTINUOUS, FixedPoint())):
+            predicted = model.set_params(decoder=decoder).fit(inputs, outputs).predict(queries)
+            if pre_image == CONTINUOUS:
+                result.continuous[method] = predicted
+            for scale in scales if (method, pre_image) == (CORTES, CANDIDATE) else (COMMON_SCALE,):
+                value = _mean(KernelLoss(Gaussian(scale)), truth, predicted)
+                figure = {"method": method, "metric": METRIC, "value": value, "setting": COMMON}
+                result.figures.append(figure | {"σl": scale, "pre-image": pre_image})
+    result.figures += _differences(result.figures)
+    for method, models in _variants(inputs, "kernel").items():
+        model = best_by_leave_one_out(models, inputs, outputs)
+        value = _mean(KernelLoss(Gaussian(COMMON_SCALE)), truth, model.predict(queries))
+        figure = {"method": method, "metric": METRIC, "value": value, "setting": DECODED}
+        result.figures.append(figure | {"σl": COMMON_SCALE, "pre-image": CANDIDATE})
+    return result
+
+
+def _variants(inputs: np.ndarray, loss: str | None = None) -> dict[str, list[ObjectEstimator]]:
+    output_kernel, kernels = Gaussian(COMMON_SCALE), input_scales(inputs, FACTORS)
+    # the order of neighbours does not depend on the scale
+    variants: dict[str, list[ObjectEstimator]] = {
+        NEIGHBOURS: [NeighborsEstimator(kernels[0], output_kernel, k="loo", decoder=Candidates(), loss=loss)]
+    }
+    for method in (CORTES, WESTON, COVARIANCE, CONDITIONAL):
+        choices = [parts_of(method, eps) for eps in EPS] if method == CONDITIONAL else [parts_of(method)]
+        variants[method] = [
+            DependencyEstimator(kernel, output_kernel, decoder=Candidates(), loss=loss, **parts)
+            for parts in choices
+            for kernel in kernels
+        ]
+    return variants
+
+
+def _settle(model: ObjectEstimator) -> dict[str, Any]:
+    """Fix what leave-one-out chose, and say it."""
+    if isinstance(model, NeighborsEstimator):
+        model.set_params(k=model.k_)
+        return {"k": int(model.k_)}
+    assert isinstance(model, DependencyEstimator)
+    model.set_params(alpha=model.alpha_)
+    assert isinstance(model.input_kernel, Gaussian)
+    chosen: dict[str, Any] = {"input scale": float(model.input_kernel.scale), "alpha": model.alpha_}
+    if isinstance(model.operator, ConditionalCovariance):
+        chosen["eps"] = model.operator.eps
+    return chosen
+
+
+def _differences(figures: list[Figure]) -> list[Figure]:
+    """Each operator against the identity on the same digits."""
+    at = {
+        (figure["method"], figure["pre-image"]): figure["value"] for figure in figures if figure["σl"] == COMMON_SCALE
+    }
+    return [
+        {
+            "method": f"{method} − {CORTES}",
+            "metric": "difference",
+            "value": at[method, pre_image] - at[CORTES, pre_image],
+            "setting": COMMON,
+            "σl": COMMON_SCALE,
+            "pre-image": pre_image,
+        }
+        for method in (WESTON, COVARIANCE, CONDITIONAL)
+        for pre_image in (CANDIDATE, CONTINUOUS)
+    ]
+
+
+def references(halves: DigitHalves, split: Split, scales: Iterable[float]) -> list[Figure]:
+    """What answers cost that do not look at the input."""
+    outputs, truth = halves.outputs[split.train], halves.outputs[split.test]
+    middle = outputs[[((outputs - outputs.mean(axis=0)) ** 2).sum(axis=1).argmin()]]
+    figures = []
+    for scale in scales:
+        loss = KernelLoss(Gaussian(scale))
+        for method, answers in ((ANY, outputs), (MIDDLE, middle)):
+            value = float(np.mean(loss.matrix(truth, answers)))
+            figures.append({"method": method, "metric": METRIC, "value": value, "setting": REFERENCE, "σl": scale})
+    return figures
+
+
+def pictures(halves: DigitHalves, split: Split, predictions: dict[str, np.ndarray]) -> list[dict[str, Any]]:
+    """The first test digit of each class: the truth, and what each method makes of its upper half."""
+    labels = halves.labels[split.test]
+    loss, shown = KernelLoss(Gaussian(COMMON_SCALE)), []
+    for label in np.unique(labels):
+        i = int(np.flatnonzero(labels == label)[0])
+        top, truth = halves.inputs[split.test[[i]]], halves.outputs[split.test[[i]]]
+        entries = [("truth", truth, "")]
+        for method, predicted in predictions.items():
+            lower = predicted[[i]]
+            entries.append((method, lower, f"{_mean(loss, truth, lower):.2f}"))
+        shown.append(
+            {
+                "label": int(label),
+                "pictures": [
+                    [name, np.round(halves.whole(top, lower)[0], 2).tolist(), figure] for name, lower, figure in entries
+                ],
+            }
+        )
+    return shown
+
+
+def _mean(loss: KernelLoss, truth: np.ndarray, predicted: np.ndarray) -> float:
+    return float(np.mean(loss.paired(truth, predicted)))

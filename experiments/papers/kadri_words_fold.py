@@ -1,0 +1,96 @@
+"""One fold of the OCR table: the rows on the paper's features, the steps of our own kernel, words to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from experiments.papers.kadri_words_methods import (
+    ALPHAS,
+    BLURS,
+    LAMBDA,
+    OWN_ALPHAS,
+    Fold,
+    Grams,
+    OwnKernels,
+    image_features,
+    letters_alone,
+    operator_grid,
+)
+from experiments.papers.kadri_words_page import word_example
+from experiments.papers.kadri_words_reading import characters_right
+from mercer.datasets.ocr import HandwrittenWords
+from mercer.kernels import Gaussian, PartByPart, Polynomial
+from mercer.operators import Covariance, Identity
+
+
+def paper_rows(fold: Fold, figures: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
+    """The operators on the paper's features; where conditional covariance puts the test words is returned."""
+    grams = image_features(fold, Polynomial(degree=3))
+    low = [alpha / 10 for alpha in ALPHAS]
+    conditional, _ = grams.choose(operator_grid(), [LAMBDA])
+    placed = grams.points(conditional, LAMBDA)
+    figures["identity"] = fold.score(grams.points(Identity(), LAMBDA))
+    figures["covariance"] = fold.score(grams.points(Covariance(), LAMBDA))
+    figures["conditional"] = fold.score(placed)
+    for name, operators, alphas in (
+        ("identity", [Identity()], ALPHAS),
+        ("covariance", [Covariance()], low),
+        ("conditional", operator_grid(), low),
+    ):
+        operator, alpha = grams.choose(operators, alphas)
+        figures[f"{name}-chosen"] = fold.score(grams.points(operator, alpha))
+        chosen[f"{name} alpha"] = alpha
+        if name == "identity":
+            figures["identity-chosen"]["unseen"] = grams.unseen(alpha)
+    chosen["eps"] = conditional.eps
+
+    normalised = image_features(fold, Polynomial(degree=3, coef0=0.0).normalized())
+    figures["normalised"] = fold.score(normalised.points(*normalised.choose([Identity()], ALPHAS)))
+    return placed
+
+
+def own_rows(fold: Fold, figures: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
+    """Our kernels, step by step; where the last puts the test words is returned."""
+    own = OwnKernels(fold)
+    kernel, (train, test) = PartByPart(Gaussian(4.0)), own.letters(0.0)
+    figures["gaussian-16"] = fold.score(Grams.of(fold, kernel(train), kernel(test, train)).points(Identity(), LAMBDA))
+    for key, blurs, same in (
+        ("gaussian", (0.0,), (False,)),
+        ("blurred", BLURS, (False,)),
+        ("ours", BLURS, (False, True)),
+    ):
+        ways = [own.best(way, blurs, same) for way in (0, 1)]
+        scores = [fold.score(own.points(way)) for way in ways]
+        figures[key] = {"letters": scores[0]["letters"], "words": scores[1]["words"]}
+        blur, scale, together, alpha = ways[0].setting
+        if key != "gaussian":
+            figures[key]["unseen"] = own.grams(blur, scale, bool(together)).unseen(alpha)
+    chosen |= {"blur": blur, "scale": scale, "same length": bool(together), "alpha": alpha, "left out": ways[0].right}
+    grams = own.grams(blur, scale, bool(together))
+    low = [value / 10 for value in OWN_ALPHAS]
+    figures["ours-covariance"] = fold.score(grams.points(*grams.choose([Covariance()], low)))
+    figures["ours-conditional"] = fold.score(grams.points(*grams.choose(operator_grid(), low)))
+    alone = letters_alone(fold, own.letter_kernel(blur, scale), *own.letters(blur))
+    figures["alone"] = {"letters": characters_right(alone, fold.test.strings)}
+    return own.points(ways[0])
+
+
+def examples(test: HandwrittenWords, readings: dict[str, list[str]]) -> list[Any]:
+    """Words to look at: right in ours and wrong in both others, wrong in ours, right in all."""
+    ours, others = readings["ours, letter by letter"], (readings["M3N"], readings["conditional covariance"])
+    right = np.asarray([read == word for read, word in zip(ours, test.strings, strict=True)])
+    theirs = np.asarray([all(r[i] == word for r in others) for i, word in enumerate(test.strings)])
+    none = np.asarray([all(r[i] != word for r in others) for i, word in enumerate(test.strings)])
+    groups = {
+        "Read right by ours, wrong by both others": right & none,
+        "Read wrong by ours": ~right,
+        "Read right by all": right & theirs,
+    }
+    found: list[Any] = []
+    for title, members in groups.items():
+        rows = np.random.default_rng(0).permutation(np.flatnonzero(members))[:6]
+        cards = [word_example(test, int(i), {name: read[i] for name, read in readings.items()}) for i in rows]
+        found.append([title, cards])
+    return found

@@ -1,0 +1,56 @@
+"""Every table and figure of the papers as an experiment that can be run again."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from experiments.experiment import Experiment, Outcome, Piece, mean_row
+from experiments.runner import Stopped, reproduce
+
+EXPERIMENTS: dict[str, str] = {
+    "weston-table1": "papers.weston_strings:StringsToStrings",
+    "weston-table2": "papers.weston_classes:DigitClasses",
+    "weston-table3": "papers.weston_images:DigitCompletion",
+    "weston-figure2": "papers.weston_images:CompletionErrors",
+    "kadri-table2-left": "papers.kadri_images:ImageReconstruction",
+    "kadri-table2-right": "papers.kadri_words:OpticalWords",
+    "kadri-table3": "papers.kadri_faces:FaceViews",
+    "kadri-figure2": "papers.kadri_faces:TrainingSize",
+    "report-images": "papers.kadri_images:ReportReconstruction",
+    "report-words": "papers.kadri_words:ReportWords",
+    "entangled-weather": "papers.entangled_weather:Weather",
+    "entangled-simulated": "papers.entangled_simulated:Simulated",
+    "gait": "papers.gait:HipToKnee",
+    "label-ranking": "beyond.label_ranking:LabelRankings",
+    "conformal": "beyond.conformal:CalibratedSets",
+    "massbank": "beyond.massbank:MassBank",
+    "qm9-graphs": "beyond.qm9_graphs:SmilesToGraph",
+    "bibtex": "beyond.bibtex:Bibtex",
+    "multilabel": "beyond.multilabel:MultiLabelSets",
+    "tree-parsing": "beyond.tree_parsing:TreeParsing",
+    "horses": "beyond.horses:HorseMasks",
+    "faces": "beyond.faces:FrontViews",
+    "g2p": "beyond.g2p:Pronunciation",
+    "inflection": "beyond.inflection:InflectedForms",
+    "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
+}
+"""Experiment name → ``module:class``, in the order `--all` runs them."""
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment called `name`.
+
+    Examples
+    --------
+    >>> experiment("no-such-table")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no experiment 'no-such-table'; mercer reproduce --list names them
+    """
+    if name not in EXPERIMENTS:
+        raise ValueError(f"there is no experiment {name!r}; mercer reproduce --list names them")
+    module, _, kind = EXPERIMENTS[name].partition(":")
+    return getattr(import_module(f"experiments.{module}"), kind)()
+
+
+__all__ = ["EXPERIMENTS", "Experiment", "Outcome", "Piece", "Stopped", "experiment", "mean_row", "reproduce"]

@@ -1,0 +1,1 @@
+"""Arrays, collections, memory and factorizations that every other room uses."""

@@ -1,0 +1,248 @@
+"""Collections of objects: what a user may pass as `X`, `Y` or candidates, and the few things done with them.
+
+A collection is either an array whose first axis counts the objects (vectors, images, Gram rows, class numbers), or
+anything else that can be listed (strings, sets, trees, graphs, pandas columns), kept as a 1-D object array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from mercer.core.arrays import Array, float64, is_array, namespace, to_numpy
+
+Objects = Any
+"""A collection of objects: an array with one row per object, or a 1-D object array."""
+
+
+def as_objects(collection: Any, name: str = "X") -> np.ndarray:
+    """`collection` as a 1-D object array, one entry per object.
+
+    Examples
+    --------
+    >>> as_objects(["ab", "c"])
+    array(['ab', 'c'], dtype=object)
+    """
+    reject_non_collection(collection, name)
+    if isinstance(collection, np.ndarray) and collection.dtype == object and collection.ndim == 1:
+        items: Any = collection
+    elif hasattr(collection, "columns") and collection.shape[1] > 1:
+        raise TypeError(
+            f"{name} is a table of {collection.shape[1]} columns; expected one object per row. Pass one column, such as "
+            f"{name}[{collection.columns[0]!r}]"
+        )
+    elif hasattr(collection, "ndim") and collection.ndim == 2 and collection.shape[1] == 1:
+        # a one-column frame or matrix: scikit-learn's column transformers hand these out
+        items = (to_numpy(collection) if is_array(collection) else np.asarray(collection)).ravel().tolist()
+    elif is_numeric(collection):
+        # row by row: not every library lets its arrays be iterated
+        items = members(collection) if collection.ndim > 1 else to_numpy(collection).tolist()
+    else:
+        items = collection.tolist() if is_array(collection) and collection.ndim == 1 else collection
+        items = list(items)
+    if len(items) == 0:
+        raise ValueError(f"{name} is empty; expected at least one object")
+    objects = np.fromiter(items, dtype=object, count=len(items))
+    if any(map(_may_be_missing, set(map(type, items)))):
+        for i, item in enumerate(objects):
+            if _missing(item):
+                raise ValueError(f"{name}[{i}] is {item!r}; expected an object. Drop or fill missing entries first")
+    return objects
+
+
+def _may_be_missing(kind: type) -> bool:
+    """Whether an object of this type can be what `_missing` looks for."""
+    return kind.__name__ in ("NoneType", "NAType", "NaTType") or issubclass(kind, float | np.floating)
+
+
+def _missing(item: Any) -> bool:
+    """None, NaN of any float, and pandas' own marks."""
+    if item is None or type(item).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(item, float | np.floating) and bool(np.isnan(item))
+
+
+def as_vectors(collection: Any, name: str = "X") -> Array:
+    """`collection` as a 2-D array of finite doubles, one row per object; rows of more axes are flattened.
+
+    Examples
+    --------
+    >>> as_vectors([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    reject_non_collection(collection, name)
+    array = collection if is_array(collection) else _stack(collection, name)
+    xp = namespace(array)
+    if array.dtype == object:
+        array = _stack(array.tolist(), name)
+    if isinstance(array, np.ndarray) and array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} has dtype {array.dtype}; expected numbers, one row per object. For strings or other "
+            "objects use a kernel made for them, such as mercer.kernels.Subsequence"
+        )
+    if array.ndim < 2:
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}; expected a 2D array, one row per object. Reshape your data with "
+            "array.reshape(-1, 1) if it has a single feature, or array.reshape(1, -1) if it is a single object"
+        )
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        raise ValueError(f"{name} has shape {tuple(array.shape)}; expected at least one object and one feature")
+    array = float64(xp.reshape(array, (array.shape[0], -1)) if array.ndim > 2 else array)
+    if not bool(xp.all(xp.isfinite(array))):
+        row = int(xp.argmin(xp.astype(xp.all(xp.isfinite(array), axis=1), xp.int8)))
+        raise ValueError(f"{name} contains NaN or infinity, first in row {row}; drop or impute such rows first")
+    return array
+
+
+def reject_non_collection(collection: Any, name: str) -> None:
+    """Raise for what cannot be a collection of objects: None, a bare string, a mapping, a set, a scalar."""
+    if collection is None:
+        raise ValueError(f"{name} is None; expected a collection of objects")
+    if isinstance(collection, str | bytes):
+        raise TypeError(
+            f"{name} is a single {type(collection).__name__}, {collection!r:.40}; expected a collection of "
+            "objects. Write [text] for a list of one"
+        )
+    if hasattr(collection, "toarray"):
+        raise TypeError(
+            f"{name} is a sparse {type(collection).__name__}, and dense data is required; expected an array of numbers. "
+            f"Use {name}.toarray() to convert it"
+        )
+    if isinstance(collection, dict | set | frozenset):
+        raise TypeError(
+            f"{name} is a {type(collection).__name__}, which has no order; expected a list or an array of objects"
+        )
+    if isinstance(collection, np.ma.MaskedArray) and np.ma.is_masked(collection):
+        raise ValueError(f"{name} is an array with masked entries; expected every entry. Fill or drop them first")
+    if not isinstance(collection, Iterable) or getattr(collection, "ndim", 1) == 0:
+        raise TypeError(
+            f"{name} is {collection!r:.40}, a {type(collection).__name__}; expected a collection of objects"
+        )
+
+
+def _stack(rows: Any, name: str) -> np.ndarray:
+    """Rows of numbers as one array, with an error that names the first odd one."""
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        array = None
+    if array is not None and array.dtype != object:
+        return array
+    rows = list(rows)
+    shapes = []
+    for i, row in enumerate(rows):
+        try:
+            entry = np.asarray(row, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{name}[{i}] is {row!r:.40}, a {type(row).__name__}; expected a vector of numbers. argument must be "
+                "a string or a number"
+            ) from error
+        shapes.append(entry.shape)
+        if shapes[-1] != shapes[0]:
+            wanted = (
+                "images of one size. Crop, pad or rescale them"
+                if max(map(len, shapes)) > 1
+                else "vectors of one length. Pad them, or use a kernel for sequences"
+            )
+            raise ValueError(
+                f"{name} is ragged: {name}[0] has shape {shapes[0]} and {name}[{i}] has shape {shapes[-1]}; expected {wanted}"
+            )
+    return np.asarray([np.asarray(row, dtype=float) for row in rows])
+
+
+def count(objects: Objects) -> int:
+    """How many objects there are (the array API has no `len`)."""
+    return objects.shape[0] if is_array(objects) else len(objects)
+
+
+def is_numeric(collection: Any) -> bool:
+    """Whether a collection is an array of numbers rather than of objects.
+
+    Examples
+    --------
+    >>> is_numeric(np.ones(3)), is_numeric(np.array(["a"])), is_numeric([1.0])
+    (True, False, False)
+    """
+    if not is_array(collection):
+        return False
+    return not isinstance(collection, np.ndarray | np.generic) or collection.dtype.kind in "biuf"
+
+
+def member(objects: Objects, i: int) -> Any:
+    """The i-th object of a collection."""
+    return objects[i, ...] if is_numeric(objects) and objects.ndim > 1 else objects[i]
+
+
+def members(objects: Objects) -> list[Any]:
+    """The objects of a collection, one by one."""
+    return [member(objects, i) for i in range(count(objects))]
+
+
+def take(objects: Objects, index: Any) -> Objects:
+    """The objects at `index` (an integer array or a slice), in the same kind of collection."""
+    if isinstance(objects, np.ndarray) or not is_array(objects):
+        return objects[index]
+    xp = namespace(objects)
+    if isinstance(index, slice):
+        return objects[index, ...]
+    positions = np.asarray(index)
+    if positions.dtype == bool:
+        positions = np.flatnonzero(positions)
+    flat = xp.asarray(positions.ravel(), device=getattr(objects, "device", None))
+    taken = xp.take(objects, flat, axis=0)
+    return xp.reshape(taken, positions.shape + tuple(objects.shape[1:]))
+
+
+def concatenate(first: Objects, second: Objects) -> Objects:
+    """The two collections, one after the other."""
+    xp = namespace(first, second)
+    return xp.concat([first, second]) if is_array(first) and first.dtype != object else np.concatenate([first, second])
+
+
+def distinct(objects: Objects, key: Callable[[Any], Hashable] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the first occurrence of each distinct object, and for each object the group it belongs to.
+
+    `key` says what equal objects have in common; by default `hash_key`, under which objects that have no hash and no
+    obvious immutable form are each distinct.
+
+    Examples
+    --------
+    >>> first, group = distinct(as_objects(["a", "b", "a"]))
+    >>> first.tolist(), group.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    rows = to_numpy(objects) if is_array(objects) and objects.dtype != object else objects
+    first: list[int] = []
+    groups: dict[Hashable, int] = {}
+    group = np.empty(len(rows), dtype=np.intp)
+    for i, row in enumerate(rows):
+        mark = (key or hash_key)(row)
+        if mark not in groups:
+            groups[mark] = len(first)
+            first.append(i)
+        group[i] = groups[mark]
+    return np.asarray(first, dtype=np.intp), group
+
+
+def hash_key(item: Any) -> Hashable:
+    """Something hashable that is equal for equal objects; identity for objects that offer nothing better."""
+    if isinstance(item, np.ndarray):
+        # + 0.0 makes -0.0 and 0.0 the same bytes
+        return ("array", item.shape, (item + 0.0 if item.dtype.kind == "f" else item).tobytes())
+    if isinstance(item, set | frozenset):
+        return ("set", frozenset(item))
+    if isinstance(item, list | tuple):
+        return (type(item).__name__, tuple(hash_key(part) for part in item))
+    try:
+        hash(item)
+    except TypeError:
+        return ("id", id(item))
+    return item
+
+
+def map_pairs(function: Callable[[Any, Any], float], left: Objects, right: Objects) -> np.ndarray:
+    """The matrix of `function(a, b)` for a in `left`, b in `right`, one Python call per pair."""
+    return np.asarray([[function(a, b) for b in right] for a in left], dtype=float).reshape(len(left), len(right))

@@ -1,0 +1,136 @@
+"""Pivoted incomplete Cholesky: a Gram matrix as G Gᵀ with few columns, from few of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.linalg.lapack
+
+from mercer.core.arrays import Array, array_namespace, clip_spectrum, is_numpy_array, solve_triangular, to_numpy, zeros
+from mercer.core.collections import Objects, take
+from mercer.kernels.base import Kernel
+from mercer.kernels.precomputed import require_symmetric
+
+_INDEFINITE = 1e-6
+"""How far below zero, relative to the largest, a remaining diagonal entry may fall by rounding."""
+
+
+@dataclass
+class PivotedFactor:
+    r"""The factor of a Gram matrix on its pivots, :math:`k \approx G G^\top` with :math:`G = k_{:,P} R^{-\top}`.
+
+    The same formula extends it to new objects, so training and prediction use one feature map.
+    """
+
+    pivots: np.ndarray
+    factor: Array
+    residual: float
+    """Share of the trace of the Gram matrix that the factor leaves out."""
+
+    @property
+    def triangle(self) -> Array:
+        """R, the lower triangle with R Rᵀ = k on the pivots."""
+        return take(self.factor, self.pivots)
+
+    def extend(self, columns: Array) -> Array:
+        """Rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""
+        return solve_triangular(self.triangle, columns.T).T
+
+
+def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = None, tol: float = 0.0) -> PivotedFactor:
+    """Factor the Gram matrix of `objects`, greedily by the largest remaining diagonal entry.
+
+    Stops at `rank` columns, or when the trace left over is below `tol` of the whole, or when what is left is
+    rounding. Costs O(n·rank²) and `rank` columns of the Gram matrix, never all of it unless the kernel is given
+    as a Gram matrix, or no rank and ``tol=0`` ask for all there is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> found = pivoted_cholesky(Linear(), X)
+    >>> len(found.pivots), bool(np.allclose(found.factor @ found.factor.T, X @ X.T))
+    (2, True)
+    """
+    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, Integral) or rank < 1):
+        raise ValueError(f"rank={rank!r}; expected a positive whole number, or None to go by tol alone")
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < 1:
+        raise ValueError(f"tol={tol!r}; expected a share of the trace, 0 ≤ tol < 1")
+    objects = kernel.check(objects)
+    everything = rank is None and tol == 0.0
+    gram = kernel(objects) if kernel.pairwise or everything else None
+    if everything and is_numpy_array(gram) and gram.diagonal().max() > 0.0:
+        return factor_whole(gram, f"the Gram matrix of {kernel!r}")
+    left = to_numpy(kernel.diag(objects)).astype(float).copy()
+    whole, largest = left.sum(), left.max()
+    size = len(left)
+    limit = size if rank is None else min(int(rank), size)
+    pivots: list[int] = []
+    factor: Array | None = None
+    while len(pivots) < limit and left.sum() > tol * whole:
+        pivot = int(left.argmax())
+        if left[pivot] <= size * np.finfo(float).eps * largest:
+            break
+        here = np.asarray([pivot])
+        # the objects were checked once; checking all of them again for every column would cost as much as the column
+        column = gram[:, pivot] if gram is not None else kernel._matrix(objects, take(objects, here))[:, 0]
+        xp = array_namespace(column)
+        if factor is None:
+            factor = zeros((size, min(limit, 64)), column)
+        used = len(pivots)
+        if used == factor.shape[1]:
+            # doubling keeps memory within twice what is needed, when no rank was given
+            spare = min(limit - used, used)
+            factor = xp.concat([factor, zeros((size, spare), column)], axis=1)
+        if used:
+            column = column - factor[:, :used] @ factor[pivot, :used]
+        column = column / float(np.sqrt(left[pivot]))
+        factor[:, used] = column
+        left -= to_numpy(column) ** 2
+        left[pivot] = 0.0
+        if left.min() < -_INDEFINITE * largest:
+            raise ValueError(
+                f"{kernel!r} is not positive semi-definite: what is left of k(x, x) after {used + 1} columns falls to "
+                f"{left.min():.6g} (the largest was {largest:.6g}). Expected a valid kernel; kernel.clipped() makes one"
+            )
+        pivots.append(pivot)
+        left[pivots] = 0.0
+        np.maximum(left, 0.0, out=left)
+    if factor is None:
+        raise ValueError(
+            f"every object has norm zero under {kernel!r}; expected at least one with k(x, x) > 0. Choose another kernel"
+        )
+    if gram is None and not kernel.is_psd:
+        chosen = take(objects, np.asarray(pivots))
+        require_symmetric(kernel(chosen, chosen), f"the Gram matrix of {kernel!r} on its pivots")
+    residual = float(left.sum() / whole)
+    return PivotedFactor(np.asarray(pivots), factor[:, : len(pivots)], residual)
+
+
+def factor_whole(gram: np.ndarray, name: str) -> PivotedFactor:
+    """The factor of a Gram matrix with nothing left out but rounding, by LAPACK.
+
+    Examples
+    --------
+    >>> gram = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> found = factor_whole(gram, "the example")
+    >>> found.pivots.tolist(), bool(np.allclose(found.factor @ found.factor.T, gram))
+    ([1, 2], True)
+    """
+    size, diagonal = len(gram), gram.diagonal()
+    rounding = size * np.finfo(float).eps * float(diagonal.max())
+    # the transpose is in the order LAPACK works in
+    lower, order, rank, _ = scipy.linalg.lapack.dpstrf(gram.T, tol=rounding, lower=1)
+    for column in range(1, rank):
+        lower[:column, column] = 0.0
+    factor = np.empty((size, rank))
+    factor[order - 1] = lower[:, :rank]
+    # a matrix with a negative eigenvalue has no factor: more than rounding is then left of it
+    probe = np.random.default_rng(0).choice([-1.0, 1.0], size)
+    if np.abs(gram @ probe - factor @ (factor.T @ probe)).max() > size * rounding:
+        clip_spectrum(np.linalg.eigvalsh(gram), name)
+    left = np.clip(diagonal - np.sum(factor * factor, axis=1), 0.0, None)
+    return PivotedFactor(order[:rank] - 1, factor, float(left.sum() / diagonal.sum()))

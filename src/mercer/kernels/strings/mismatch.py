@@ -1,0 +1,231 @@
+"""The kernel of n-grams that agree but for a few symbols, and its features."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.core import memory
+from mercer.core.collections import Objects
+from mercer.kernels._products import products, squared_lengths
+from mercer.kernels.base import Kernel
+from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels.strings._lengths import is_whole
+from mercer.kernels.strings._ngrams import compact, counted, occurrences
+from mercer.kernels.strings._symbols import as_sequences
+from mercer.structures.sequences import Codes
+
+_LARGEST = 2**62
+"""Most n-grams that can be numbered."""
+
+
+@dataclass(eq=False, repr=False)
+class Mismatch(Kernel):
+    r"""Common n-grams up to m substitutions (Leslie et al. 2004).
+
+    .. math:: k(s, t) = \sum_{u \in \Sigma^n} \phi_u(s)\, \phi_u(t)
+
+    where :math:`\phi_u(s)` is how many n-grams of s differ from u in at most m places. ``Mismatch(n, 0)`` is
+    ``Spectrum(n)`` on strings over Σ.
+
+    Symbols outside the alphabet Σ match nothing: an n-gram that has some spends a mismatch on each, and one that has more
+    than m adds nothing. A sequence without an n-gram that adds anything has the zero image, and `sees` is False for it.
+
+    Parameters
+    ----------
+    length : int
+        n.
+    mismatches : int
+        m, below n.
+    alphabet : str or sequence of symbols, optional
+        Σ. By default the symbols of the training objects.
+
+    Examples
+    --------
+    >>> Mismatch(length=3, mismatches=1, alphabet="ACGT")(["ACGT", "ACGA", "TTTT"])
+    array([[20., 14.,  4.],
+           [14., 20.,  0.],
+           [ 4.,  0., 40.]])
+    """
+
+    is_psd = True
+
+    length: int = 3
+    mismatches: int = 1
+    alphabet: str | Sequence[Hashable] | None = None
+
+    def check_parameters(self) -> None:
+        """A whole length, fewer mismatches than that, and an alphabet whose n-grams can be numbered."""
+        if not is_whole(self.length, 1):
+            raise ValueError(f"length={self.length!r} in Mismatch; expected a whole number, 1 or more")
+        if not is_whole(self.mismatches, 0) or self.mismatches >= self.length:
+            raise ValueError(
+                f"mismatches={self.mismatches!r} in Mismatch; expected a whole number from 0, below length={self.length!r}"
+            )
+        if self.alphabet is None:
+            return
+        if not isinstance(self.alphabet, str | tuple | list) or len(set(self.alphabet)) != len(self.alphabet):
+            raise ValueError(
+                f"alphabet={self.alphabet!r:.60} in Mismatch; expected a string, or a tuple of symbols, none of them twice"
+            )
+        if len(self.alphabet) == 0:
+            raise ValueError(
+                f"alphabet={self.alphabet!r} in Mismatch is empty, so that no n-gram matches; expected a symbol at least, "
+                "or None for those of the training objects"
+            )
+        if len(self.alphabet) ** int(self.length) >= _LARGEST:
+            raise ValueError(
+                f"length={self.length!r} over an alphabet of {len(self.alphabet)} symbols in Mismatch; expected at most 2**62 "
+                "possible n-grams. Use a shorter length, or Spectrum, which has no such limit"
+            )
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether the alphabet is known."""
+        return self.alphabet is not None
+
+    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+        """`X` as an array of sequences."""
+        return as_sequences(X, name)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The words that are near both, for every n-gram of one with every n-gram of the other."""
+        left, right = (
+            [sequence[p : p + self.length] for p in range(len(sequence) - self.length + 1)] for sequence in (x, z)
+        )
+        return float(sum(self._near_both(u, v) for u, v in product(left, right)))
+
+    def _near_both(self, u: Any, v: Any) -> int:
+        """How many words over the alphabet differ from u, and from v, in at most m places."""
+        symbols, most = set(self.alphabet or ()), self.mismatches
+        # words so far by how often they differ from u and from v
+        words = np.zeros((most + 2, most + 2), dtype=object)
+        words[0, 0] = 1
+        for a, b in zip(u, v, strict=True):
+            longer = np.zeros_like(words)
+            for i, j in product(range(most + 1), repeat=2):
+                for symbol in symbols:
+                    longer[min(i + (symbol != a), most + 1), min(j + (symbol != b), most + 1)] += words[i, j]
+            words = longer
+        return int(words[: most + 1, : most + 1].sum())
+
+    def sees(self, X: Objects) -> np.ndarray:
+        """False for sequences whose image is zero."""
+        return self.diag(X) > 0
+
+    def feature_map(self, X: Objects) -> NearCounts:
+        """One column for each word over the alphabet that is near an n-gram in `X`."""
+        self.check_parameters()
+        self.require_resolved()
+        return NearCounts(np.unique(_near(self.check(X), self)[1]), Mismatch(**self.get_params(deep=False)))
+
+    def _resolved(self, X: np.ndarray) -> Mismatch:
+        if self.alphabet is not None:
+            return self
+        symbols = dict.fromkeys(symbol for sequence in X for symbol in sequence)
+        if not symbols:
+            raise ValueError(
+                f"the {len(X)} training objects of {self!r} have no symbols, and so no alphabet; expected longer sequences, "
+                "or pass alphabet=..."
+            )
+        alphabet = "".join(sorted(symbols)) if isinstance(X[0], str) else tuple(symbols)
+        return Mismatch(self.length, self.mismatches, alphabet)
+
+    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        return products(*self._counts(X, Z))
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return squared_lengths(self._counts(X, None)[0])
+
+    def _counts(self, X: np.ndarray, Z: np.ndarray | None) -> list[sparse.csr_array]:
+        """The images of both collections, with a column for every word that is near something."""
+        sides = [side for side in (X, Z) if side is not None]
+        found = [_near(side, self) for side in sides]
+        columns, width = compact([word for _, word in found], len(self.alphabet or ()) ** int(self.length))
+        return [
+            counted(row, column, (len(side), width))
+            for side, (row, _), column in zip(sides, found, columns, strict=True)
+        ]
+
+
+@dataclass
+class NearCounts(SparseFeatureMap):
+    """How many n-grams differ from a word in at most m places, for the words of a vocabulary."""
+
+    words: np.ndarray
+    """The word of each column as a number, its symbols being the digits; ascending."""
+    kernel: Mismatch
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """One column per word."""
+        return len(self.words)
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The counts, one row per sequence."""
+        row, word = _near(as_sequences(X), self.kernel)
+        column = np.searchsorted(self.words, word)
+        known = column < self.dimension
+        known[known] = self.words[column[known]] == word[known]
+        return counted(row[known], column[known], (len(X), self.dimension))
+
+
+def _near(X: np.ndarray, kernel: Mismatch) -> tuple[np.ndarray, np.ndarray]:
+    """Every word near an n-gram of a sequence, as often as there are such n-grams: whose it is, and its number."""
+    index = {symbol: j for j, symbol in enumerate(kernel.alphabet or ())}
+    length, most, size = int(kernel.length), int(kernel.mismatches), len(index)
+    starts = np.concatenate([[0], np.cumsum([len(sequence) for sequence in X])])
+    symbols = np.asarray([index.get(symbol, size) for sequence in X for symbol in sequence], dtype=np.int64)
+    (found,), _ = occurrences([Codes(symbols, starts)], length)
+    purpose = f"words near the n-grams of {len(X)} sequences under {kernel!r:.80}"
+    memory.require(len(found.gram), _neighbours(length, most, size), 4, purpose, "allow fewer mismatches")
+    grams, first, which = np.unique(found.gram, return_index=True, return_inverse=True)
+    begin = starts[found.row[first]] + found.position[first]
+    owner, word = _spread(symbols[begin[:, None] + np.arange(length)], most, size)
+    return _joined(found.row, which, owner, word, len(grams))
+
+
+def _spread(grams: np.ndarray, most: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The words that differ from each n-gram in at most `most` places: the row of the n-gram, and the word as a number."""
+    owner, word = np.arange(len(grams)), np.zeros(len(grams), dtype=np.int64)
+    spent = np.zeros(len(grams), dtype=np.int64)
+    for symbol in grams.T:
+        own = symbol[owner]
+        same, may = own < size, spent < most
+        others = np.tile(np.arange(size), int(may.sum()))
+        differ = others != np.repeat(own[may], size)
+        changed = (np.repeat(part[may], size)[differ] for part in (owner, word * size, spent + 1))
+        new_owner, new_word, new_spent = changed
+        owner, word, spent = (
+            np.concatenate([owner[same], new_owner]),
+            np.concatenate([word[same] * size + own[same], new_word + others[differ]]),
+            np.concatenate([spent[same], new_spent]),
+        )
+    order = np.argsort(owner, kind="stable")
+    return owner[order], word[order]
+
+
+def _joined(
+    row: np.ndarray, which: np.ndarray, owner: np.ndarray, word: np.ndarray, grams: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The words of the n-gram at every place, from those of each distinct n-gram."""
+    counts = np.bincount(owner, minlength=grams)
+    begin = np.concatenate([[0], np.cumsum(counts)])[which]
+    sizes = counts[which]
+    ends = np.cumsum(sizes)
+    inside = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
+    return np.repeat(row, sizes), word[np.repeat(begin, sizes) + inside]
+
+
+def _neighbours(length: int, most: int, size: int) -> int:
+    """How many words differ from one n-gram over the alphabet in at most `most` places."""
+    total, ways = 0, 1
+    for changed in range(most + 1):
+        total += ways * (max(size - 1, 0) ** changed)
+        ways = ways * (length - changed) // (changed + 1)
+    return total

@@ -1,0 +1,177 @@
+"""Kernels on sequences of symbols: strings, or lists and tuples of anything hashable."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.core.collections import Objects
+from mercer.kernels._incidence import incidence, shared
+from mercer.kernels.base import Kernel
+from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels.strings._lengths import Length, length_range, require_length
+from mercer.kernels.strings._subsequence import subsequence_diagonal, subsequence_gram
+from mercer.kernels.strings._symbols import as_sequences, symbol_codes
+from mercer.structures.sequences import Codes
+
+
+@dataclass(eq=False, repr=False)
+class Subsequence(Kernel):
+    r"""Common subsequences, gaps allowed but discounted (Lodhi et al. 2002; Weston et al., eq. 4).
+
+    .. math:: k(s, t) = \sum_{u \in \Sigma^r} \sum_{i:\, u = s[i]} \sum_{j:\, u = t[j]} \lambda^{l(i) + l(j)}
+
+    where i and j are increasing positions and :math:`l(i) = i_r - i_1 + 1` is the stretch they
+    span, gaps included.
+
+    A sequence shorter than every length that counts has no such subsequence: its image is zero, its similarity with
+    everything is zero, and `sees` is False for it.
+
+    Parameters
+    ----------
+    length : int or (int, int)
+        r, the number of symbols of a subsequence; or the shortest and the longest, for the sum over all lengths between
+        in one pass.
+    decay : float
+        λ in (0, 1], the weight of one position spanned. 1 ignores gaps.
+
+    Examples
+    --------
+    >>> Subsequence(length=2, decay=0.5)(["cat", "car", "bar"])
+    array([[0.140625, 0.0625  , 0.      ],
+           [0.0625  , 0.140625, 0.0625  ],
+           [0.      , 0.0625  , 0.140625]])
+    """
+
+    is_psd = True
+
+    length: Length = 3
+    decay: float = 0.5
+
+    def check_parameters(self) -> None:
+        """A whole length, or two in order, and a decay in (0, 1]."""
+        require_length(self.length, self)
+        if isinstance(self.decay, bool) or not isinstance(self.decay, Real) or not 0 < self.decay <= 1:
+            raise ValueError(f"decay={self.decay!r} in Subsequence; expected a number above 0, at most 1")
+        if float(self.decay) ** (2 * length_range(self.length)[-1]) < 1e-200:
+            raise ValueError(
+                f"decay={self.decay!r} to the power of twice length={self.length!r} is too small for a double; expected a decay "
+                "closer to 1"
+            )
+
+    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+        """`X` as an array of sequences."""
+        return as_sequences(X, name)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The kernel of two sequences, by the recursion of Lodhi et al. as it stands."""
+        decay = float(self.decay)
+        prefix = np.ones((len(x) + 1, len(z) + 1))
+        match = np.asarray([[a == b for b in z] for a in x], dtype=float).reshape(len(x), len(z))
+        lengths = length_range(self.length)
+        value = 0.0
+        for length in range(1, lengths[-1] + 1):
+            if length in lengths:
+                value += float(decay**2 * np.sum(match * prefix[:-1, :-1]))
+            longer = np.zeros_like(prefix)
+            for i in range(len(x)):
+                running = 0.0
+                for j in range(len(z)):
+                    running = decay * running + decay**2 * match[i, j] * prefix[i, j]
+                    longer[i + 1, j + 1] = decay * longer[i, j + 1] + running
+            prefix = longer
+        return value
+
+    def sees(self, X: Objects) -> np.ndarray:
+        """False for sequences shorter than every length, which have no subsequence to be known by."""
+        self.check_parameters()
+        return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
+
+    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        codes = symbol_codes(X, Z)
+        other = codes[1] if Z is not None else None
+        return subsequence_gram(codes[0], other, length_range(self.length), float(self.decay))
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return subsequence_diagonal(symbol_codes(X, None)[0], length_range(self.length), float(self.decay))
+
+
+@dataclass(eq=False, repr=False)
+class Positions(Kernel):
+    r"""The number of positions that agree, :math:`k(s, t) = \sum_p [s_p = t_p]`.
+
+    A sequence is a row of one-hot blocks, one block per position. Sequences may differ in length: a
+    position only one of the two has never agrees. The empty sequence is an object like any other,
+    with the origin as its image.
+
+    Examples
+    --------
+    >>> Positions()(["cat", "cut", "at"])
+    array([[3., 2., 0.],
+           [2., 3., 0.],
+           [0., 0., 2.]])
+    """
+
+    is_psd = True
+
+    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+        """`X` as an array of sequences."""
+        return as_sequences(X, name)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The number of positions that agree."""
+        return float(sum(a == b for a, b in zip(x, z, strict=False)))
+
+    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        codes = symbol_codes(X, Z)
+        symbols = np.unique(np.concatenate([part.symbols for part in codes]))
+        positions = max(int(part.lengths.max()) for part in codes)
+        rows = [_one_hot(part, np.searchsorted(symbols, part.symbols), len(symbols), positions) for part in codes]
+        return shared(rows[0], rows[-1])
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray([float(len(sequence)) for sequence in X])
+
+    def feature_map(self, X: Objects) -> PositionIndicators:
+        """One block of columns for each position, one column in it for each symbol in `X`."""
+        X = self.check(X)
+        symbols = dict.fromkeys(symbol for sequence in X for symbol in sequence)
+        return PositionIndicators(list(symbols), max(map(len, X)))
+
+
+@dataclass
+class PositionIndicators(SparseFeatureMap):
+    """One-hot blocks: column ``position * len(symbols) + index`` is 1 where the sequence has that symbol there.
+
+    Symbols and positions that training did not have are left out.
+    """
+
+    symbols: list[Hashable]
+    positions: int
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """Positions times symbols."""
+        return self.positions * len(self.symbols)
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The one-hot rows."""
+        index = {symbol: j for j, symbol in enumerate(self.symbols)}
+        X = as_sequences(X)
+        codes = np.asarray([index.get(symbol, -1) for sequence in X for symbol in sequence], dtype=np.intp)
+        starts = np.concatenate([[0], np.cumsum([len(sequence) for sequence in X])])
+        return _one_hot(Codes(codes, starts), codes, len(self.symbols), self.positions)
+
+
+def _one_hot(codes: Codes, index: np.ndarray, symbols: int, positions: int) -> sparse.csr_array:
+    """Sequences as rows of one-hot blocks; an index below zero and a position too far have no column."""
+    position = np.arange(len(index)) - np.repeat(codes.starts[:-1], codes.lengths)
+    row = np.repeat(np.arange(len(codes.lengths)), codes.lengths)
+    kept = (index >= 0) & (position < positions)
+    counts = np.bincount(row[kept], minlength=len(codes.lengths))
+    return incidence(position[kept] * symbols + index[kept], counts, positions * symbols)

@@ -1,0 +1,150 @@
+"""The kernel of n-grams at the same place, or a few places off, and its features."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cholesky_banded
+
+from mercer.core.collections import Objects
+from mercer.kernels.base import Kernel
+from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels.strings._lengths import is_whole
+from mercer.kernels.strings._ngrams import counted
+from mercer.kernels.strings._symbols import as_sequences, symbol_codes
+from mercer.kernels.strings._weighted_degree import agreement_diagonal, agreement_gram, shift_weights
+
+
+@dataclass(eq=False, repr=False)
+class WeightedDegree(Kernel):
+    r"""n-grams up to a degree that agree place by place, or a few places off (Rätsch, Sonnenburg and Schölkopf 2005).
+
+    .. math:: k(s, t) = \sum_{d=1}^{D} \beta_d \sum_{p, q} \tau_{|p - q|}\, [s_{p \ldots p+d-1} = t_{q \ldots q+d-1}],
+              \qquad \beta_d = \frac{2 (D - d + 1)}{D (D + 1)}
+
+    with :math:`\tau_0 = 1`, :math:`\tau_s = \frac{1}{2(s + 1)}` up to the shift S, and zero beyond it. With no shift every
+    place is compared with itself alone.
+
+    Sequences may differ in length: places that only one of the two has never agree. The empty sequence is an object like
+    any other, with the origin as its image.
+
+    Parameters
+    ----------
+    degree : int
+        D, the length of the longest n-gram that counts.
+    shift : int
+        S, how many places an n-gram may be off, to either side.
+
+    Examples
+    --------
+    >>> WeightedDegree(degree=2)(["cat", "cut", "at"]).round(3)
+    array([[2.667, 1.333, 0.   ],
+           [1.333, 2.667, 0.   ],
+           [0.   , 0.   , 1.667]])
+    >>> WeightedDegree(degree=2, shift=1)(["cat"], ["at"]).round(3)
+    array([[0.417]])
+    """
+
+    is_psd = True
+
+    degree: int = 3
+    shift: int = 0
+
+    def check_parameters(self) -> None:
+        """A degree from 1 and a shift from 0."""
+        if not is_whole(self.degree, 1):
+            raise ValueError(f"degree={self.degree!r} in WeightedDegree; expected a whole number, 1 or more")
+        if not is_whole(self.shift, 0):
+            raise ValueError(f"shift={self.shift!r} in WeightedDegree; expected a whole number, 0 or more")
+
+    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+        """`X` as an array of sequences."""
+        return as_sequences(X, name)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The definition, one n-gram and one shift at a time."""
+        weights, total = shift_weights(int(self.shift)), 0.0
+        for d in range(1, self.degree + 1):
+            for p, gram in _places(x, d):
+                for q, other in _places(z, d):
+                    if abs(p - q) <= self.shift and gram == other:
+                        total += self.weight(d) * weights[abs(p - q)]
+        return float(total)
+
+    def weight(self, length: int) -> float:
+        """β, what agreement in an n-gram of some length counts."""
+        return 2.0 * (self.degree - length + 1) / (self.degree * (self.degree + 1))
+
+    def feature_map(self, X: Objects) -> PlacedNGrams:
+        """One column for each place and n-gram in `X`, in order of first appearance."""
+        self.check_parameters()
+        X = self.check(X)
+        found = PlacedNGrams([], WeightedDegree(self.degree, self.shift), isinstance(X[0], str))
+        found.columns = list(dict.fromkeys(key for sequence in X for key, _ in found.entries(sequence)))
+        return found
+
+    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
+        codes = symbol_codes(X, Z)
+        return agreement_gram(codes[0], None if Z is None else codes[1], int(self.degree), int(self.shift))
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return agreement_diagonal(symbol_codes(X, None)[0], int(self.degree), int(self.shift))
+
+
+@dataclass
+class PlacedNGrams(SparseFeatureMap):
+    r"""Columns for n-grams at places; those without a column are left out.
+
+    The matrix of the weights τ over places is a band, and so is its Cholesky factor C: an n-gram u at place p has the
+    entries :math:`\sqrt{\beta_d}\, C_{pq}` in the columns (q, u) for q from p - shift to p. With no shift that is one column.
+    """
+
+    columns: list[tuple[int, Hashable]]
+    """The place and the n-gram of each column."""
+    kernel: WeightedDegree
+    text: bool
+    """Whether the sequences are strings."""
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """One column per place and n-gram."""
+        return len(self.columns)
+
+    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+        """The entries, one row per sequence."""
+        X = as_sequences(X)
+        if isinstance(X[0], str) != self.text:
+            kinds = ("strings", "lists or tuples of symbols")
+            raise TypeError(f"X[0] is {X[0]!r:.40}; expected {kinds[not self.text]}, as in training")
+        index = {key: j for j, key in enumerate(self.columns)}
+        found = [(i, index[key], value) for i, x in enumerate(X) for key, value in self.entries(x) if key in index]
+        row, column, values = np.asarray(found).reshape(-1, 3).T
+        return counted(row.astype(np.intp), column.astype(np.intp), (len(X), self.dimension), values)
+
+    def entries(self, sequence: Any) -> Iterator[tuple[tuple[int, Hashable], float]]:
+        """Every column of one sequence, as its place and n-gram, with a value; a column may come more than once."""
+        factor = _band(len(sequence), int(self.kernel.shift))
+        for d in range(1, min(self.kernel.degree, len(sequence)) + 1):
+            scale = self.kernel.weight(d) ** 0.5
+            for p, gram in _places(sequence, d):
+                for back in range(min(p, self.kernel.shift) + 1):
+                    yield (p - back, gram), scale * factor[back, p - back]
+
+
+def _places(sequence: Any, length: int) -> Iterator[tuple[int, Hashable]]:
+    """Each n-gram of one length with the place where it starts."""
+    symbols = sequence if isinstance(sequence, str) else tuple(sequence)
+    return ((p, symbols[p : p + length]) for p in range(len(symbols) - length + 1))
+
+
+def _band(places: int, shift: int) -> np.ndarray:
+    """The Cholesky factor C of the weights over places, by diagonals: entry [s, q] is C[q + s, q].
+
+    Its first rows are the same however many places there are, so that sequences of any length share their columns.
+    """
+    weights = shift_weights(min(shift, max(places - 1, 0)))
+    return cholesky_banded(np.repeat(weights[:, None], max(places, 1), axis=1), lower=True)

@@ -1,0 +1,252 @@
+"""Sequences from sequences, symbol by symbol: spelling to sound and its like."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.core.collections import as_objects
+from mercer.decoders import Ranked
+from mercer.sequence_models.alignment import Aligner
+from mercer.sequence_models.base import WordEstimator, check_how_many
+from mercer.sequence_models.context_model import ContextModel, Reading
+from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.ngrams import NgramModel
+from mercer.sequence_models.reranking import trust_in_scores
+from mercer.sequence_models.tokens import SequenceForm
+
+_TRUST_IN_RUNS = 0.2
+"""Trust in the model of runs, of 1 in all, before it is learned."""
+
+
+class AlignedSequences(WordEstimator):
+    r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
+
+    1. `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol.
+    2. Kernel ridges (`ContextModel`) learn what an input symbol stands for from where it stands and from the chunks already
+       chosen, reading forwards and backwards, with a ridge for each symbol and with ridges that symbols share. Which columns of
+       the context matter is learned from words left out.
+    3. A beam search through each model gives candidates; they are scored by every model and by the runs of symbols with their
+       chunks (`NgramModel`), and ranked by a weighted sum of the logarithms,
+
+    .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; \sum_m w_m \log p_m(c \mid x) + w_0 \log p(x, c)
+
+    with weights learned from training words that the models had not seen.
+
+    Parameters
+    ----------
+    longest : int, default=3
+        How many output symbols one input symbol may stand for. Pairs that need more are left out, with a warning.
+    width : int, default=10
+        How many candidates the beam keeps.
+    held_out : int, default=1000
+        Training words, at most, that the weights of the scores are learned from; never more than a quarter. Settings and ridges
+        are first learned from the other words; then the ridges are solved again on all.
+    together : int, default=20000
+        With more input symbols in all training words than this, no ridges are shared: each symbol is seen often enough.
+    sample, landmarks : int
+        As for `ContextModel`.
+    loss : None, Loss or callable
+        What `score` averages; by default the share of outputs that are not exactly right.
+    seed : int
+        Draws what is sampled.
+
+    Attributes
+    ----------
+    aligner_ : Aligner
+        The fitted alignment.
+    inventory_ : Inventory
+        Symbols and chunks.
+    models_ : list of ContextModel
+        Forwards and backwards, with own ridges, then with shared ones.
+    runs_ : NgramModel
+        The model of runs.
+    trust_ : array
+        The weight of the score of each model, and of the runs.
+
+    Notes
+    -----
+    An input symbol never seen in training stands for itself where the training outputs have it, and for nothing elsewhere. The
+    empty input has the empty output.
+
+    Examples
+    --------
+    >>> words = ["ca", "ce", "co", "ci", "cace", "coci", "cica", "ceco", "cocace", "cacoci"]
+    >>> sounds = ["ka", "se", "ko", "si", "kase", "kosi", "sika", "seko", "kokase", "kakosi"]
+    >>> model = AlignedSequences().fit(words, sounds)
+    >>> model.predict(["coca", "ceci"])
+    array(['koka', 'sesi'], dtype=object)
+    >>> [str(sound) for sound in model.rank(["co"], k=2)[0].objects]
+    ['ko', 'so']
+    """
+
+    def __init__(
+        self,
+        longest: int = 3,
+        width: int = 10,
+        held_out: int = 1000,
+        together: int = 20000,
+        sample: int = 800,
+        landmarks: int = 2500,
+        loss: Any = None,
+        seed: int = 0,
+    ) -> None:
+        self.longest = longest
+        self.width = width
+        self.held_out = held_out
+        self.together = together
+        self.sample = sample
+        self.landmarks = landmarks
+        self.loss = loss
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
+        self._check_parameters()
+        inputs, outputs = as_objects(X, "X"), as_objects(y, "y")
+        if len(inputs) != len(outputs):
+            raise ValueError(f"X has {len(inputs)} objects and y has {len(outputs)}; expected as many of each")
+        form = SequenceForm.of(outputs, "y")
+        words, sounds = SequenceForm.of(inputs, "X").inward(inputs, "X"), form.inward(outputs, "y")
+        aligner = Aligner(longest=self.longest)
+        words, sounds = self._alignable(aligner, words, sounds)
+        aligner.fit(words, sounds)
+        cuts = [aligner.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
+        inventory = Inventory().fit(words, cuts)
+        held_out = self._held_out(len(words))
+        word_codes = [inventory.inputs_.codes(word) for word in words]
+        cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
+        models = [
+            ContextModel(backwards, shared, self.sample, self.landmarks, self.seed).fit(
+                inventory, word_codes, cut_codes, ~held_out
+            )
+            for shared in ((False, True) if sum(map(len, words)) <= self.together else (False,))
+            for backwards in (False, True)
+        ]
+        self.aligner_, self.inventory_, self.models_, self._form = aligner, inventory, models, form
+        runs = [_runs(word, cut) for word, cut in zip(word_codes, cut_codes, strict=True)]
+        self.runs_ = NgramModel().fit([run for run, out in zip(runs, held_out, strict=True) if not out])
+        self.trust_ = self._learn_trust(words, sounds, held_out)
+        for model in models:
+            model.solve(np.ones(len(words), dtype=bool))
+        self.runs_ = NgramModel().fit(runs)
+        return self
+
+    def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
+        """The `k` best outputs of each input, best first, with scores (higher is better).
+
+        Fewer than `k` where the beam found fewer. Candidates that cannot be aligned with an input have score −∞.
+        """
+        check_is_fitted(self, "trust_")
+        check_how_many(k)
+        inputs = as_objects(X, "X")
+        words = SequenceForm.of(inputs, "X").inward(inputs, "X")
+        given = None if candidates is None else self._form.inward(as_objects(candidates, "candidates"), "candidates")
+        ranked = []
+        for word in words:
+            sounds, scores = self._constructed(word) if given is None else self._given(word, given)
+            possible = np.isfinite(scores).all(axis=1)
+            totals = np.full(len(scores), -np.inf)
+            totals[possible] = scores[possible] @ self.trust_
+            best = np.argsort(-totals, kind="stable")[:k]
+            ranked.append(Ranked(self._form.outward([sounds[i] for i in best]), totals[best]))
+        return ranked
+
+    def candidates(self, X: Any) -> list[Ranked]:
+        """What the beams found for each input, best first, with the score of each by every model (columns as in `trust_`)."""
+        check_is_fitted(self, "trust_")
+        inputs = as_objects(X, "X")
+        found = []
+        for word in SequenceForm.of(inputs, "X").inward(inputs, "X"):
+            sounds, scores = self._constructed(word)
+            order = np.argsort(-(scores @ self.trust_), kind="stable")
+            found.append(Ranked(self._form.outward([sounds[i] for i in order]), scores[order]))
+        return found
+
+    def score(self, X: Any, y: Any) -> float:
+        """Minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
+        outputs = as_objects(y, "y")
+        predicted = self.predict(X)
+        if len(outputs) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} objects and y has {len(outputs)}; expected as many of each")
+        return -self._mean_loss(self._form.outward(self._form.inward(outputs, "y")), predicted)
+
+    # -- candidates and their scores ------------------------------------------------------------------
+
+    def _constructed(self, word: tuple[Hashable, ...]) -> tuple[list[tuple[Hashable, ...]], np.ndarray]:
+        """What the beams find, each output once, with its best scores."""
+        if not word:
+            return [()], np.zeros((1, len(self.models_) + 1))
+        rows = np.concatenate([model.beam(word, self.width) for model in self.models_])
+        rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+        scores = self._scores(word, [model.read(word) for model in self.models_], rows)
+        best: dict[tuple[Hashable, ...], np.ndarray] = {}
+        for row, score in zip(rows, scores, strict=True):
+            sound = self.inventory_.said(row)
+            best[sound] = np.maximum(best.get(sound, score), score)
+        return list(best), np.asarray(list(best.values()))
+
+    def _given(
+        self, word: tuple[Hashable, ...], sounds: Sequence[tuple[Hashable, ...]]
+    ) -> tuple[Sequence[tuple[Hashable, ...]], np.ndarray]:
+        """Given outputs, each cut by the aligner."""
+        scores = np.full((len(sounds), len(self.trust_)), -np.inf)
+        readings = [model.read(word) for model in self.models_]
+        for i, sound in enumerate(sounds):
+            if not word and not sound:
+                scores[i] = 0.0
+            elif word and self.aligner_.can_align(word, sound):
+                row = self.inventory_.chunks_.codes(self.aligner_.align(word, sound))
+                scores[i] = self._scores(word, readings, row[None, :])[0]
+        return sounds, scores
+
+    def _scores(self, word: tuple[Hashable, ...], readings: list[Reading], rows: np.ndarray) -> np.ndarray:
+        by_context = [model.score(reading, rows) for model, reading in zip(self.models_, readings, strict=True)]
+        codes = self.inventory_.inputs_.codes(word)
+        by_runs = [self.runs_.log_probability(_runs(codes, row)) for row in rows]
+        return np.column_stack([*by_context, by_runs])
+
+    # -- fitting --------------------------------------------------------------------------------------
+
+    def _held_out(self, n: int) -> np.ndarray:
+        """Which training words are kept from the models until they have shown how far to trust them: a quarter, at most."""
+        order = np.random.default_rng(self.seed).permutation(n)
+        return np.isin(np.arange(n), order[: min(self.held_out, n // 4)])
+
+    def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray) -> np.ndarray:
+        scores, correct = [], []
+        for i in np.flatnonzero(held_out).tolist():
+            found, values = self._constructed(words[i])
+            scores.append(values)
+            correct.append(np.asarray([sound == sounds[i] for sound in found]))
+        each = (1.0 - _TRUST_IN_RUNS) / len(self.models_)
+        return trust_in_scores(scores, correct, np.asarray([each] * len(self.models_) + [_TRUST_IN_RUNS]))
+
+    def _alignable(self, aligner: Aligner, words: list[Any], sounds: list[Any]) -> tuple[list[Any], list[Any]]:
+        short = [i for i, (x, y) in enumerate(zip(words, sounds, strict=True)) if not aligner.can_align(x, y)]
+        if short:
+            warnings.warn(
+                f"{len(short)} of {len(words)} pairs, first X[{short[0]}], have more than longest={self.longest} output "
+                "symbols per input symbol and were left out; raise longest to keep them",
+                UserWarning,
+                stacklevel=3,
+            )
+        kept = [i for i in range(len(words)) if len(words[i]) and aligner.can_align(words[i], sounds[i])]
+        if not kept:
+            raise ValueError(f"no pair of X and y can be aligned with longest={self.longest}; raise longest")
+        return [words[i] for i in kept], [sounds[i] for i in kept]
+
+    def _check_parameters(self) -> None:
+        for name in ("longest", "width", "held_out", "together", "sample", "landmarks"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ValueError(f"{name}={value!r}; expected a positive whole number")
+
+
+def _runs(word: np.ndarray, cut: np.ndarray) -> tuple[tuple[int, int], ...]:
+    """Symbols with their chunks, as the model of runs sees them."""
+    return tuple(zip(word.tolist(), cut.tolist(), strict=True))

@@ -1,0 +1,192 @@
+"""Which output symbols each input symbol stands for, learned from pairs of sequences alone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from mercer.sequence_models.symbols import UNKNOWN, Alphabet
+from mercer.structures.sequences import Codes
+
+Symbols = Sequence[Hashable]
+Chunk = tuple[Hashable, ...]
+"""The run of output symbols, empty or short, that one input symbol stands for."""
+
+
+@dataclass
+class Aligner:
+    r"""Cut each output into one chunk of 0 to `longest` symbols per input symbol, as likely as can be.
+
+    .. math:: p(x, y) = \sum_{c_1 \dots c_n = y} \; \prod_i p(x_i, c_i)
+
+    The table p is learned by expectation maximisation, from a start that prefers chunks of one symbol; `align` then cuts
+    where the product is largest. As every input symbol has exactly one chunk, the joint table and p(chunk | symbol) cut
+    alike.
+
+    Parameters
+    ----------
+    longest : int
+        How many output symbols one input symbol may stand for.
+    rounds : int
+        Rounds of expectation maximisation.
+    smoothing : float
+        Count added to every pair of a symbol and a chunk that some cut of the training pairs allows.
+    uneven : float
+        How likely, at the start, a chunk is for each symbol it has more or less than one.
+    copies : float
+        Count added to each symbol that stands for itself; above zero where inputs and outputs share an alphabet.
+
+    Examples
+    --------
+    >>> aligner = Aligner().fit(["box", "bob", "sox"], ["b o k s".split(), "b o b".split(), "s o k s".split()])
+    >>> aligner.align("sob", "s o b".split())
+    [('s',), ('o',), ('b',)]
+    >>> aligner.align("ox", "o k s".split())
+    [('o',), ('k', 's')]
+    """
+
+    longest: int = 3
+    rounds: int = 20
+    smoothing: float = 1e-3
+    uneven: float = 0.1
+    copies: float = 0.0
+
+    def fit(self, X: Iterable[Symbols], Y: Iterable[Symbols]) -> Aligner:
+        """Learn the table from pairs; those that no cut can align (`can_align`) take no part."""
+        pairs = [(x, y) for x, y in zip(X, Y, strict=True) if self.can_align(x, y)]
+        if not pairs:
+            raise ValueError(f"no output has at most {self.longest} symbols per symbol of its input; raise longest")
+        self._inputs = Alphabet(symbol for x, _ in pairs for symbol in x)
+        self._outputs = Alphabet(symbol for _, y in pairs for symbol in y)
+        if (len(self._inputs) + 1) * self._chunk_codes() > 2**63:
+            raise ValueError(
+                f"{len(self._inputs)} input and {len(self._outputs)} output symbols make too many chunks of {self.longest} "
+                "to number; lower longest, or write the sequences in fewer symbols"
+            )
+        lattices = self._lattices(pairs)
+        known, events = np.unique(lattices.symbols, return_inverse=True)
+        prior = self.smoothing + self.copies * self._copied(known)
+        table = self.uneven ** np.abs(self._sizes(known) - 1.0)
+        lengths = np.asarray([(len(x), len(y)) for x, y in pairs], dtype=np.int64)
+        for _ in range(self.rounds):
+            counts = _expected_counts(events, lattices.starts, lengths, table, self.longest)
+            table = (counts + prior) / np.sum(counts + prior)
+        self._known, self._log_table = known, np.log(table)
+        return self
+
+    def align(self, x: Symbols, y: Symbols) -> list[Chunk]:
+        """The likeliest chunks of `y`, one for each symbol of `x`; pairs of symbol and chunk never seen cost a lot."""
+        if not self.can_align(x, y):
+            raise ValueError(
+                f"an output of {len(y)} symbols cannot be cut into {len(x)} chunks of at most {self.longest}; raise longest"
+            )
+        if not len(x):
+            return []
+        codes = self._lattice(x, y)
+        place = np.minimum(np.searchsorted(self._known, codes), len(self._known) - 1)
+        unseen = float(self._log_table.min()) - 10.0
+        scores = np.where(self._known[place] == codes, self._log_table[place], unseen)
+        sizes = _best_cut(scores.reshape(len(x), len(y) + 1, self.longest + 1))
+        ends = np.cumsum(sizes)
+        return [tuple(y[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+
+    def can_align(self, x: Symbols, y: Symbols) -> bool:
+        """Whether `y` can be cut into chunks at all."""
+        return len(y) <= self.longest * len(x)
+
+    # -- symbols and chunks as numbers ----------------------------------------------------------------
+
+    def _chunk_codes(self) -> int:
+        return (len(self._outputs) + 2) ** self.longest
+
+    def _lattices(self, pairs: list[tuple[Symbols, Symbols]]) -> Codes:
+        parts = [self._lattice(x, y) for x, y in pairs]
+        return Codes(np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])]))
+
+    def _lattice(self, x: Symbols, y: Symbols) -> np.ndarray:
+        """The number of every event (x_i stands for y[j:j+size]), laid out as [i, j, size]; chunks past the end repeat."""
+        base = len(self._outputs) + 2
+        letters, phones = self._inputs.codes(x), self._outputs.codes(y) + 1
+        letters[letters == UNKNOWN] = len(self._inputs)
+        phones[phones == UNKNOWN + 1] = base - 1
+        chunks = np.zeros((len(y) + 1, self.longest + 1), dtype=np.int64)
+        for size in range(1, self.longest + 1):
+            chunks[:, size] = chunks[:, size - 1]
+            reach = len(y) + 1 - size
+            if reach > 0:
+                chunks[:reach, size] = chunks[:reach, size - 1] * base + phones[size - 1 :]
+        return (letters[:, None, None] * self._chunk_codes() + chunks).ravel()
+
+    def _copied(self, known: np.ndarray) -> np.ndarray:
+        same = np.zeros(len(known))
+        itself = self._outputs.codes(self._inputs.symbols)
+        letters = np.flatnonzero(itself != UNKNOWN)
+        same[np.isin(known, letters * self._chunk_codes() + itself[letters] + 1)] = 1.0
+        return same
+
+    def _sizes(self, known: np.ndarray) -> np.ndarray:
+        base = len(self._outputs) + 2
+        chunks = known % self._chunk_codes()
+        return np.sum([chunks >= base**size for size in range(self.longest)], axis=0)
+
+
+@njit(cache=True, nogil=True)
+def _expected_counts(
+    events: np.ndarray, starts: np.ndarray, lengths: np.ndarray, table: np.ndarray, longest: int
+) -> np.ndarray:
+    """How often each event is expected to happen over all pairs, by sums over all cuts forwards and backwards."""
+    counts = np.zeros(len(table))
+    for pair in range(len(lengths)):
+        n, m = lengths[pair]
+        cells = events[starts[pair] : starts[pair + 1]].reshape(n, m + 1, longest + 1)
+        before = np.zeros((n + 1, m + 1))
+        after = np.zeros((n + 1, m + 1))
+        before[0, 0] = 1.0
+        after[n, m] = 1.0
+        for i in range(n):
+            # each row is scaled to sum to one, so that long sequences do not underflow
+            for j in range(m + 1):
+                if before[i, j] > 0.0:
+                    for size in range(min(longest, m - j) + 1):
+                        before[i + 1, j + size] += before[i, j] * table[cells[i, j, size]]
+            before[i + 1] /= before[i + 1].sum()
+        for i in range(n - 1, -1, -1):
+            for j in range(m + 1):
+                for size in range(min(longest, m - j) + 1):
+                    after[i, j] += table[cells[i, j, size]] * after[i + 1, j + size]
+            after[i] /= after[i].sum()
+        for i in range(n):
+            total = 0.0
+            for j in range(m + 1):
+                for size in range(min(longest, m - j) + 1):
+                    total += before[i, j] * table[cells[i, j, size]] * after[i + 1, j + size]
+            for j in range(m + 1):
+                for size in range(min(longest, m - j) + 1):
+                    event = cells[i, j, size]
+                    counts[event] += before[i, j] * table[event] * after[i + 1, j + size] / total
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _best_cut(scores: np.ndarray) -> np.ndarray:
+    """The size of each chunk in the best cut; `scores` holds log-probabilities as [i, j, size]."""
+    n, m, longest = scores.shape[0], scores.shape[1] - 1, scores.shape[2] - 1
+    best = np.full((n + 1, m + 1), -np.inf)
+    chosen = np.zeros((n + 1, m + 1), dtype=np.int64)
+    best[0, 0] = 0.0
+    for i in range(n):
+        for j in range(m + 1):
+            for size in range(min(longest, m - j) + 1):
+                value = best[i, j] + scores[i, j, size]
+                if value > best[i + 1, j + size]:
+                    best[i + 1, j + size] = value
+                    chosen[i + 1, j + size] = size
+    sizes = np.zeros(n, dtype=np.int64)
+    j = m
+    for i in range(n, 0, -1):
+        sizes[i - 1] = chosen[i, j]
+        j -= sizes[i - 1]
+    return sizes

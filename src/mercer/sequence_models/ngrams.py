@@ -1,0 +1,112 @@
+"""How likely a sequence is, from the runs of symbols it is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain, islice
+from math import log
+from typing import Any
+
+import numpy as np
+
+from mercer.sequence_models.symbols import Alphabet
+
+START, END = "<start>", "<end>"
+Gram = tuple[Hashable, ...]
+
+
+class NgramModel:
+    r"""Interpolated Kneser–Ney model of sequences.
+
+    .. math:: p(s \mid h) = \frac{\max(c(hs) - d, 0) + d\, t(h)\, p(s \mid h')}{c(h)}
+
+    h are the last symbols, h′ the same without the first, t(h) how many different symbols follow h, d a discount estimated from
+    how many runs occur once and twice. Shorter runs count in how many different contexts they occur.
+
+    Parameters
+    ----------
+    order : int
+        Length of the longest runs, counting the symbol predicted.
+
+    Examples
+    --------
+    >>> model = NgramModel(order=2).fit(["abab", "ab", "abb"])
+    >>> model.log_probability("ab") > model.log_probability("ba")
+    True
+    """
+
+    def __init__(self, order: int = 4) -> None:
+        self.order = order
+
+    def fit(self, sequences: Iterable[Sequence[Hashable]]) -> NgramModel:
+        """Count the runs of `sequences`."""
+        self.sequences_ = [tuple(sequence) for sequence in sequences]
+        self._count()
+        return self
+
+    def log_probability(self, sequence: Sequence[Hashable]) -> float:
+        """The logarithm of the probability of `sequence` and of its end."""
+        padded = self._padded(sequence)
+        return sum(log(self._probability(padded[i : i + self.order])) for i in range(len(sequence) + 1))
+
+    def _padded(self, sequence: Sequence[Hashable]) -> Gram:
+        return (START,) * (self.order - 1) + tuple(sequence) + (END,)
+
+    def _count(self) -> None:
+        counts: dict[int, Counter[Gram]] = {self.order: Counter()}
+        for sequence in self.sequences_:
+            padded = self._padded(sequence)
+            counts[self.order].update(padded[i : i + self.order] for i in range(len(sequence) + 1))
+        for size in range(self.order - 1, 0, -1):
+            counts[size] = Counter(gram[1:] for gram in counts[size + 1])
+        self._counts = counts
+        self._totals: Counter[Gram] = Counter()
+        self._followers: Counter[Gram] = Counter()
+        for grams in counts.values():
+            for gram, number in grams.items():
+                self._totals[gram[:-1]] += number
+                self._followers[gram[:-1]] += 1
+        self._discounts = {size: _discount(grams) for size, grams in counts.items()}
+        # one more than the symbols seen, so that an unseen one has a share too
+        self._uniform = 1.0 / (len(counts[1]) + 1)
+        self._known: dict[Gram, float] = {}
+
+    def _probability(self, gram: Gram) -> float:
+        """p(last symbol of `gram` | the others)."""
+        if not gram:
+            return self._uniform
+        found = self._known.get(gram)
+        if found is None:
+            history, size = gram[:-1], len(gram)
+            found = self._probability(gram[1:])
+            total = self._totals.get(history, 0)
+            if total:
+                discount = self._discounts[size]
+                kept = max(self._counts[size].get(gram, 0) - discount, 0.0)
+                found = (kept + discount * self._followers[history] * found) / total
+            self._known[gram] = found
+        return found
+
+    # a saved model holds the sequences, as numbers, and counts them again
+
+    def __getstate__(self) -> dict[str, Any]:
+        if not hasattr(self, "sequences_"):
+            return {"order": self.order}
+        symbols = Alphabet(chain.from_iterable(self.sequences_))
+        codes = symbols.codes(chain.from_iterable(self.sequences_))
+        sizes = np.asarray([len(sequence) for sequence in self.sequences_], dtype=np.int64)
+        return {"order": self.order, "symbols": symbols, "codes": codes, "sizes": sizes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.order = state["order"]
+        if "codes" in state:
+            known = state["symbols"].symbols
+            symbols = iter([known[code] for code in state["codes"]])
+            self.fit([list(islice(symbols, size)) for size in state["sizes"]])
+
+
+def _discount(grams: Counter[Gram]) -> float:
+    once = sum(number == 1 for number in grams.values())
+    twice = sum(number == 2 for number in grams.values())
+    return min(max(once / (once + 2 * twice), 0.3), 0.95) if once else 0.5

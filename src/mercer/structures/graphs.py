@@ -1,0 +1,217 @@
+"""Collections of networkx graphs, and many graphs as a few flat arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mercer.core.collections import Objects, as_objects
+
+
+def networkx() -> Any:
+    """The package networkx, or an error that says how to get it."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError("graphs need networkx; run 'pip install mercer[graphs]'") from error
+    return networkx
+
+
+def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
+    """`collection` as an object array of undirected graphs, each with a node."""
+    nx = networkx()
+    graphs = as_objects([collection] if isinstance(collection, nx.Graph) else collection, name)
+    if isinstance(collection, nx.Graph):
+        raise TypeError(f"{name} is a single graph; expected a collection of graphs. Write [graph] for a list of one")
+    for i, graph in enumerate(graphs):
+        if not isinstance(graph, nx.Graph):
+            raise TypeError(f"{name}[{i}] is {graph!r:.60}, a {type(graph).__name__}; expected a networkx.Graph")
+        if graph.is_directed() or graph.is_multigraph():
+            kind = "directed" if graph.is_directed() else "a multigraph"
+            raise TypeError(f"{name}[{i}] is {kind}; expected an undirected networkx.Graph. Use networkx.Graph(graph)")
+        if len(graph) == 0:
+            raise ValueError(f"{name}[{i}] is a graph without nodes; expected at least one node. Drop empty graphs")
+        if hasattr(graph, "_graph") or nx.is_frozen(graph):
+            graphs[i] = nx.Graph(graph)  # a view or a frozen graph holds functions, which cannot be saved
+    return graphs
+
+
+def described(thing: Any) -> str | None:
+    """A graph in a few words, with how many nodes have each label where these are few; None for anything else.
+
+    The label is the attribute "label" of a node, or else its first one.
+
+    Examples
+    --------
+    >>> graph = networkx().path_graph(3)
+    >>> described(graph), described("CCO")
+    ('graph: 3 nodes, 2 edges', None)
+    >>> for node, atom in enumerate("CCO"):
+    ...     graph.nodes[node]["atom"] = atom
+    >>> described(graph)
+    'graph: 3 nodes, 2 edges (2 C, 1 O)'
+    """
+    if "networkx" not in sys.modules or not isinstance(thing, networkx().Graph):
+        return None
+    sizes = (_counted(len(thing), "node"), _counted(thing.number_of_edges(), "edge"))
+    own = [data.get("label", next(iter(data.values()))) for _, data in thing.nodes(data=True) if data]
+    labels = Counter(map(str, own))
+    known = f" ({', '.join(f'{times} {label:.10}' for label, times in labels.most_common())})"
+    return f"graph: {', '.join(sizes)}{known if 0 < len(labels) <= _FEW else ''}"
+
+
+_FEW = 4
+"""Most labels a graph is described by."""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def forget_views(thing: Any) -> None:
+    """Drop the views that networkx keeps inside every graph found in `thing`: they point back at it, and cannot be written.
+
+    networkx makes them again when they are asked for.
+    """
+    if "networkx" not in sys.modules:
+        return
+    kind, seen, left = networkx().Graph, set(), [thing]
+    while left:
+        item = left.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, kind):
+            for name in _VIEWS:
+                item.__dict__.pop(name, None)
+        elif isinstance(item, dict):
+            left.extend(item.values())
+        elif isinstance(item, list | tuple | set | frozenset):
+            left.extend(item)
+        elif isinstance(item, np.ndarray):
+            left.extend(item.ravel().tolist() if item.dtype == object else ())
+        elif type(item).__module__.startswith("mercer."):
+            left.extend(vars(item).values() if hasattr(item, "__dict__") else ())
+
+
+_VIEWS = ("nodes", "edges", "adj", "degree", "__networkx_cache__")
+
+
+def graph_key(graph: Any) -> Hashable:
+    """What two graphs have in common that are written the same: nodes, edges and all their attributes."""
+    nodes = frozenset((node, _attributes(data)) for node, data in graph.nodes(data=True))
+    edges = frozenset((frozenset((u, v)), _attributes(data)) for u, v, data in graph.edges(data=True))
+    return nodes, edges
+
+
+def _attributes(data: dict[Any, Any]) -> Hashable:
+    return tuple(sorted((str(name), repr(value)) for name, value in data.items()))
+
+
+@dataclass
+class FlatGraphs:
+    """Many graphs one after the other; labels as numbers that are equal for equal labels, in every collection."""
+
+    starts: np.ndarray
+    """Where the nodes of each graph start, and the number of all nodes."""
+    labels: np.ndarray
+    """The label of each node."""
+    ends: np.ndarray
+    """Two rows, the nodes at both ends of each edge; every edge stands there twice, once in each direction."""
+    edge_labels: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of nodes of each graph."""
+        return np.diff(self.starts)
+
+    @property
+    def graph_of(self) -> np.ndarray:
+        """The graph each node belongs to."""
+        return np.repeat(np.arange(len(self.starts) - 1), self.sizes)
+
+    def adjacencies(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Graphs of one size at a time: their positions, and their adjacency matrices as one array."""
+        sizes, owner = self.sizes, self.graph_of
+        local = np.arange(self.starts[-1]) - self.starts[owner]
+        edge_owner = owner[self.ends[0]]
+        place = np.empty(len(sizes), dtype=np.intp)
+        for size in np.unique(sizes):
+            members = np.flatnonzero(sizes == size)
+            place[members] = np.arange(len(members))
+            inside = sizes[edge_owner] == size
+            matrices = np.zeros((len(members), size, size))
+            first, second = self.ends[:, inside]
+            matrices[place[edge_owner[inside]], local[first], local[second]] = 1.0
+            yield members, matrices
+
+
+def flatten(graphs: Objects, node_label: str | None, edge_label: str | None, name: str = "X") -> FlatGraphs:
+    """The graphs as arrays; a node or an edge without the attribute that holds its label is an error."""
+    counts, node_labels, edge_labels = [], [], []
+    firsts: list[int] = []
+    seconds: list[int] = []
+    offset = 0
+    for i, graph in enumerate(graphs):
+        number = {node: offset + j for j, node in enumerate(graph)}
+        counts.append(len(number))
+        offset += len(number)
+        if node_label is not None:
+            for node, data in graph.nodes(data=True):
+                if node_label not in data:
+                    raise ValueError(_unlabelled(f"node {node!r}", f"{name}[{i}]", node_label, "node_label"))
+                node_labels.append(_code(data[node_label]))
+        for u, v, data in graph.edges(data=True):
+            firsts.append(number[u])
+            seconds.append(number[v])
+            if edge_label is not None:
+                if edge_label not in data:
+                    raise ValueError(_unlabelled(f"edge {(u, v)!r}", f"{name}[{i}]", edge_label, "edge_label"))
+                edge_labels.append(_code(data[edge_label]))
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+    a, b = np.asarray(firsts, dtype=np.intp), np.asarray(seconds, dtype=np.intp)
+    loop = a == b  # an edge from a node to itself has one direction
+    ends = np.stack([np.concatenate([a, b[~loop]]), np.concatenate([b, a[~loop]])])
+    labels = np.asarray(node_labels, dtype=np.uint64) if node_label is not None else np.ones(offset, dtype=np.uint64)
+    one_way = np.asarray(edge_labels, dtype=np.uint64) if edge_label is not None else np.ones(len(a), dtype=np.uint64)
+    return FlatGraphs(starts, labels, ends, np.concatenate([one_way, one_way[~loop]]))
+
+
+def _code(label: Hashable) -> int:
+    try:
+        return _hashed(type(label), label)
+    except TypeError as error:
+        raise TypeError(f"a label is {label!r:.60}, which has no hash; expected a text, a number or a tuple") from error
+
+
+@lru_cache(maxsize=2**16)
+def _hashed(kind: type, label: Hashable) -> int:
+    """A number for a label, the same in every run; two labels share one with probability 2⁻⁶⁴."""
+    return int.from_bytes(hashlib.blake2b(_text(label).encode(), digest_size=8).digest(), "little")
+
+
+def _text(label: Any) -> str:
+    """The same text for equal labels: 1, 1.0 and True, and the texts and numbers of NumPy."""
+    if isinstance(label, str):
+        return f"str {str(label)!r}"
+    if isinstance(label, tuple):
+        return f"({','.join(map(_text, label))})"
+    if isinstance(label, int | np.integer | np.bool_) or (isinstance(label, float | np.floating) and label % 1 == 0):
+        return str(int(label))
+    if isinstance(label, float | np.floating):
+        return repr(float(label))
+    return f"{type(label).__name__} {label!r}"
+
+
+def _unlabelled(what: str, graph: str, attribute: str, parameter: str) -> str:
+    return (
+        f"{what} of {graph} has no attribute {attribute!r}; expected its label there. Name another attribute by {parameter}="
+        "..., or pass None to ignore labels"
+    )

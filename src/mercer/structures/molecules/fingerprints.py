@@ -1,0 +1,167 @@
+"""Molecules as sets of bits: fingerprints of SMILES, packed eight to a byte."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mercer.core.arrays import is_array, to_numpy
+from mercer.core.collections import as_objects, reject_non_collection
+
+KINDS = ("morgan", "features", "atom-pairs", "torsions", "paths", "maccs")
+"""What a bit of a fingerprint may stand for."""
+
+KEPT = 2**16
+"""How many fingerprints, those asked for last, are kept."""
+
+
+def fingerprints(
+    smiles: Any, kind: str = "morgan", radius: int = 2, bits: int = 2048, name: str = "smiles"
+) -> np.ndarray:
+    """Fingerprints of molecules, one row of ``bits / 8`` bytes each.
+
+    Bits stand for the surroundings of an atom up to `radius` bonds ("morgan", with radius 2 ECFP4; "features", the same with
+    atoms by their role), for pairs of atoms and their distance, for torsions (four atoms in a row), for paths of at most
+    `radius` bonds, or for the 166 questions of the MACCS keys, which have a length of their own. They are packed as by
+    `numpy.packbits`. A SMILES that cannot be read is named with its position.
+
+    Examples
+    --------
+    >>> fingerprints(["CCO", "c1ccccc1"]).shape
+    (2, 256)
+    >>> fingerprints(["CCO", "C1CC"])
+    Traceback (most recent call last):
+    ...
+    ValueError: smiles[1] is 'C1CC', which rdkit cannot read; expected the SMILES of a molecule. Drop or mend it
+    """
+    check_fingerprint(kind, radius, bits)
+    reject_non_collection(smiles, name)
+    rows = np.empty((len(smiles), _MACCS // 8 if kind == "maccs" else bits // 8), dtype=np.uint8)
+    for i, text in enumerate(smiles):
+        found = _packed(text, kind, int(radius), int(bits)) if isinstance(text, str) else None
+        if found is None:
+            molecule(text, f"{name}[{i}]")  # raises, and says where
+        else:
+            rows[i] = np.frombuffer(found, dtype=np.uint8)
+    return rows
+
+
+_MACCS = 168
+"""Bits of the MACCS keys, filled up to whole bytes."""
+
+
+def check_fingerprint(kind: Any, radius: Any, bits: Any) -> None:
+    """Raise unless there are such fingerprints."""
+    if kind not in KINDS:
+        raise ValueError(f"fingerprint={kind!r}; expected one of {', '.join(map(repr, KINDS))}")
+    _require_whole(radius, "radius", 1 if kind == "paths" else 0)
+    _require_whole(bits, "bits", 8)
+    if bits % 8:
+        raise ValueError(f"bits={bits!r}; expected a multiple of 8")
+
+
+def molecule(smiles: Any, name: str = "smiles") -> Any:
+    """The rdkit molecule of a SMILES, or an error that names it."""
+    if not isinstance(smiles, str):
+        raise TypeError(
+            f"{name} is {smiles!r:.60}, a {type(smiles).__name__}; expected the SMILES of a molecule, a string"
+        )
+    found = parsed(smiles)
+    if found is None or found.GetNumAtoms() == 0:
+        why = "which rdkit cannot read" if found is None else "which has no atoms"
+        raise ValueError(f"{name} is {smiles!r:.200}, {why}; expected the SMILES of a molecule. Drop or mend it")
+    return found
+
+
+def parsed(smiles: str) -> Any:
+    """The rdkit molecule of a SMILES; None where there is none."""
+    chemistry = rdkit()
+    with chemistry.rdBase.BlockLogs():
+        return chemistry.Chem.MolFromSmiles(smiles)
+
+
+def canonical(smiles: str) -> str:
+    """The SMILES rdkit writes for the same molecule.
+
+    Examples
+    --------
+    >>> canonical("OCC")
+    'CCO'
+    """
+    return rdkit().Chem.MolToSmiles(molecule(smiles))
+
+
+def as_packed(collection: Any, name: str = "X", kind: str = "morgan", radius: int = 2, bits: int = 2048) -> np.ndarray:
+    """Packed fingerprints as they are; of SMILES, made now."""
+    checked = as_molecules(collection, name)
+    return checked if checked.dtype == np.uint8 else fingerprints(checked, kind, radius, bits, name)
+
+
+def as_molecules(collection: Any, name: str = "X") -> np.ndarray:
+    """`collection` as rows of packed bytes, or as an array of SMILES."""
+    reject_non_collection(collection, name)
+    if is_array(collection) and getattr(collection, "ndim", 1) == 2:
+        packed = to_numpy(collection)
+        if packed.dtype != np.uint8:
+            raise TypeError(
+                f"{name} is a matrix of dtype {packed.dtype}; expected packed fingerprints of dtype uint8, one row per molecule. "
+                "Pack rows of 0 and 1 by numpy.packbits(rows, axis=1)"
+            )
+        if 0 in packed.shape:
+            raise ValueError(f"{name} has shape {packed.shape}; expected at least one molecule and one byte")
+        return packed
+    texts = as_objects(collection, name)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{name}[{i}] is {text!r:.60}, a {type(text).__name__}; expected the SMILES of a molecule, or all molecules as "
+                "packed fingerprints of dtype uint8"
+            )
+    return texts
+
+
+def rdkit() -> Any:
+    """The package rdkit, or an error that says how to get it."""
+    try:
+        import rdkit
+        from rdkit import Chem, rdBase  # noqa: F401
+    except ImportError as error:
+        raise ImportError("reading SMILES needs rdkit; run 'pip install mercer[molecules]'") from error
+    return rdkit
+
+
+@lru_cache(maxsize=KEPT)
+def _packed(smiles: str, kind: str, radius: int, bits: int) -> bytes | None:
+    """The packed bits, kept for the molecules seen last; None where the SMILES cannot be read."""
+    found = parsed(smiles)
+    if found is None or found.GetNumAtoms() == 0:
+        return None
+    if kind == "maccs":
+        from rdkit.Chem.rdMolDescriptors import GetMACCSKeysFingerprint
+
+        return np.packbits(np.asarray(GetMACCSKeysFingerprint(found), dtype=np.uint8)).tobytes()
+    return np.packbits(_generator(kind, radius, bits).GetFingerprintAsNumPy(found)).tobytes()
+
+
+@lru_cache(maxsize=8)
+def _generator(kind: str, radius: int, bits: int) -> Any:
+    rdkit()
+    from rdkit.Chem import rdFingerprintGenerator as generators
+
+    if kind == "morgan":
+        return generators.GetMorganGenerator(radius=radius, fpSize=bits)
+    if kind == "features":
+        roles = generators.GetMorganFeatureAtomInvGen()
+        return generators.GetMorganGenerator(radius=radius, fpSize=bits, atomInvariantsGenerator=roles)
+    if kind == "atom-pairs":
+        return generators.GetAtomPairGenerator(fpSize=bits)
+    if kind == "torsions":
+        return generators.GetTopologicalTorsionGenerator(fpSize=bits)
+    return generators.GetRDKitFPGenerator(maxPath=radius, fpSize=bits)
+
+
+def _require_whole(value: Any, name: str, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name}={value!r}; expected a whole number, {least} or more")

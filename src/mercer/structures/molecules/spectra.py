@@ -1,0 +1,103 @@
+"""Spectra as lists of peaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mercer.core.collections import as_objects
+
+
+@dataclass(frozen=True, eq=False)
+class MassSpectrum:
+    """Peaks of a mass spectrum: where they are, how high, and the mass-to-charge ratio of the ion that was broken up.
+
+    Examples
+    --------
+    >>> MassSpectrum([55.05, 83.01], [0.2, 1.0], precursor=101.02).losses.round(2)
+    array([45.97, 18.01])
+    >>> MassSpectrum([55.05, 83.01], [0.2, -1.0])
+    Traceback (most recent call last):
+    ...
+    ValueError: MassSpectrum has intensity -1.0 at peak 1 (m/z 83.01); expected intensities from zero
+    """
+
+    mz: np.ndarray
+    intensity: np.ndarray
+    precursor: float | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            mz, intensity = np.asarray(self.mz, dtype=float), np.asarray(self.intensity, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"MassSpectrum has mz {self.mz!r:.40} and intensity {self.intensity!r:.40}; expected a number of each per peak"
+            ) from error
+        _require_peaks(mz, intensity, self.precursor, "MassSpectrum")
+        object.__setattr__(self, "mz", mz)
+        object.__setattr__(self, "intensity", intensity)
+
+    def __len__(self) -> int:
+        return len(self.mz)
+
+    def key(self) -> tuple[bytes, bytes, float | None]:
+        """What makes two spectra the same: peaks and precursor."""
+        return self.mz.tobytes(), self.intensity.tobytes(), self.precursor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MassSpectrum) and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    @property
+    def losses(self) -> np.ndarray:
+        """What each fragment lost, the precursor's m/z less its own."""
+        if self.precursor is None:
+            raise ValueError("this spectrum has no precursor; expected its m/z, to tell what each fragment lost")
+        return self.precursor - self.mz
+
+
+def as_spectra(collection: Any, name: str = "X") -> np.ndarray:
+    """`collection` as an array of `MassSpectrum`; arrays of two columns, m/z and intensity, become one without precursor."""
+    objects = as_objects(list(collection) if getattr(collection, "ndim", 1) == 3 else collection, name)
+    spectra = np.empty(len(objects), dtype=object)
+    for i, item in enumerate(objects):
+        spectra[i] = item if isinstance(item, MassSpectrum) else _from_rows(item, f"{name}[{i}]")
+    return spectra
+
+
+def _from_rows(item: Any, name: str) -> MassSpectrum:
+    try:
+        rows = np.asarray(item, dtype=float)
+    except (TypeError, ValueError):
+        rows = None
+    if rows is not None and rows.size == 0:
+        rows = np.empty((0, 2))
+    if rows is None or rows.ndim != 2 or rows.shape[1] != 2:
+        raise TypeError(
+            f"{name} is {item!r:.60}, a {type(item).__name__}; expected a spectrum: "
+            "mercer.structures.molecules.MassSpectrum(mz, intensity, precursor), or rows of m/z and intensity"
+        )
+    _require_peaks(rows[:, 0], rows[:, 1], None, name)
+    return MassSpectrum(rows[:, 0], rows[:, 1])
+
+
+def _require_peaks(mz: np.ndarray, intensity: np.ndarray, precursor: float | None, name: str) -> None:
+    if mz.ndim != 1 or mz.shape != intensity.shape:
+        raise ValueError(
+            f"{name} has {mz.shape} m/z values and {intensity.shape} intensities; expected one of each per peak"
+        )
+    for values, what, wrong, wanted in (
+        (mz, "m/z", ~(np.isfinite(mz) & (mz > 0)), "finite numbers above zero"),
+        (intensity, "intensity", ~(np.isfinite(intensity) & (intensity >= 0)), "intensities from zero"),
+    ):
+        if wrong.any():
+            peak = int(np.argmax(wrong))
+            at = "" if what == "m/z" else f" (m/z {mz[peak]:g})"
+            raise ValueError(f"{name} has {what} {values[peak]} at peak {peak}{at}; expected {wanted}")
+    if precursor is not None and not (isinstance(precursor, Real) and 0 < precursor < np.inf):
+        raise ValueError(f"{name} has precursor {precursor!r}; expected its m/z, a number above zero, or None")

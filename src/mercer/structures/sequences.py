@@ -1,0 +1,49 @@
+"""Sequences of symbols as integer codes, for the loops that are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mercer.core.collections import hash_key
+
+
+class Codes(NamedTuple):
+    """Sequences end to end: the i-th is ``symbols[starts[i]:starts[i + 1]]``."""
+
+    symbols: np.ndarray
+    starts: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The length of each sequence."""
+        return np.diff(self.starts)
+
+    def padded(self, width: int) -> np.ndarray:
+        """The codes as rows of a matrix, with -1 after the end of each sequence."""
+        rows = np.full((len(self.lengths), width), -1, dtype=np.int64)
+        rows[np.arange(width) < self.lengths[:, None]] = self.symbols
+        return rows
+
+
+def encode(*collections: Iterable[Iterable[Any]]) -> list[Codes]:
+    """The sequences of each collection as integers, equal for equal symbols throughout.
+
+    Examples
+    --------
+    >>> left, right = encode(["ab"], ["ba", ""])
+    >>> left.symbols.tolist(), right.symbols.tolist(), right.lengths.tolist()
+    ([0, 1], [1, 0], [2, 0])
+    """
+    numbers: dict[Any, int] = {}
+    encoded = []
+    for collection in collections:
+        symbols: list[int] = []
+        starts = [0]
+        for sequence in collection:
+            symbols.extend(numbers.setdefault(hash_key(part), len(numbers)) for part in sequence)
+            starts.append(len(symbols))
+        encoded.append(Codes(np.asarray(symbols, dtype=np.int64), np.asarray(starts)))
+    return encoded

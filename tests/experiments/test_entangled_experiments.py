@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+
+from experiments.papers import entangled_methods as methods
+from experiments.papers.entangled_simulated import WAYS, conditional_mean, draw
+from experiments.registry import experiment, reproduce
+from mercer.datasets import store
+from mercer.estimators import EntangledRidge, OperatorValuedRidge, OutputKernelLearning
+from mercer.kernels import Gaussian, Precomputed
+from mercer.operators import Separable
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((14, 3))
+    Y = np.sin(X @ rng.standard_normal((3, 4))) + 0.1 * rng.standard_normal((14, 4))
+    return Gaussian(2.0)(X), Y, np.arange(10), np.arange(10, 14)
+
+
+def test_independent_path_is_ridge_around_the_mean(problem):
+    gram, Y, train, held = problem
+    path = methods.independent_path(*problem)
+    mean = Y[train].mean(axis=0)
+    for alpha, predicted in zip(methods.ALPHAS, path, strict=True):
+        model = OperatorValuedRidge(Separable(Precomputed(gram)), alpha=float(alpha)).fit(train, Y[train] - mean)
+        np.testing.assert_allclose(predicted, model.predict(held) + mean, atol=1e-9)
+
+
+def test_covariance_path_is_the_separable_ridge_with_the_covariance(problem):
+    gram, Y, train, held = problem
+    targets = Y[train] - Y[train].mean(axis=0)
+    T = targets.T @ targets
+    T /= np.mean(np.linalg.eigvalsh(T))
+    model = OperatorValuedRidge(Separable(Precomputed(gram), T), alpha=float(methods.ALPHAS[5])).fit(train, targets)
+    expected = model.predict(held) + Y[train].mean(axis=0)
+    np.testing.assert_allclose(methods.covariance_path(*problem)[5], expected, atol=1e-9)
+
+
+def test_output_kernel_path_does_not_depend_on_the_unit_of_the_outputs(problem):
+    gram, Y, train, held = problem
+    path = methods.output_kernel_path(*problem)
+    np.testing.assert_allclose(methods.output_kernel_path(gram, 100 * Y, train, held), 100 * path, rtol=1e-6)
+    unit = np.linalg.norm(Y[train] - Y[train].mean(axis=0), 2) ** (2 / 3)
+    model = OutputKernelLearning(Precomputed(gram), alpha=float(methods.ALPHAS[4] * unit), tol=1e-4)
+    np.testing.assert_allclose(path[4], model.fit(train, Y[train]).predict(held))
+
+
+@pytest.mark.parametrize(("place", "mode"), [(0, "entangled"), (1, "partial-trace")])
+def test_entangled_pair_is_the_estimator_at_every_ridge(problem, place, mode):
+    gram, Y, train, held = problem
+    ascent = methods.Ascent(rank=6, gamma=0.4, steps=7)
+    path = methods.entangled_pair(gram, Y, train, held, ascent, seed=3)[place]
+    for alpha, predicted in list(zip(methods.ALPHAS, path, strict=True))[::5]:
+        model = EntangledRidge(
+            Precomputed(gram), rank=6, gamma=0.4, mode=mode, alpha=float(alpha), max_iter=7, random_state=3
+        )
+        np.testing.assert_allclose(predicted, model.fit(train, Y[train]).predict(held), atol=1e-8)
+
+
+def test_the_choice_never_sees_the_test_outputs(problem):
+    gram, Y, train, held = problem
+    changed = Y.copy()
+    changed[held] += 100.0
+    for path in (methods.covariance_path, *methods.entangled_paths(methods.ASCENTS[:2], seed=0)):
+        before = methods.nested(path, [gram, gram**2], Y, train, held, seed=1)
+        after = methods.nested(path, [gram, gram**2], changed, train, held, seed=1)
+        np.testing.assert_array_equal(before[0], after[0])
+        assert before[1] == after[1]
+
+
+def test_the_choice_has_the_least_error_over_the_folds(problem):
+    gram, Y, train, _ = problem
+    wrong = Y[None] + np.array([0.5, 0.1, 0.3])[:, None, None]
+
+    def path(gram, outputs, train, held):
+        return wrong[:, held] * gram[0, 0]
+
+    assert methods.chosen(path, [2 * gram, gram], Y, train, seed=0) == (1, 1)
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+def test_simulated_outputs_follow_the_model(way):
+    K, A, mixing, Y = draw(way, 12, 4, seed=1)
+    assert np.std(Y) == pytest.approx(1.0)
+    assert np.linalg.eigvalsh(A).min() > -1e-9
+    assert np.trace(A) == pytest.approx(12)
+    # block (i, j) is (A_ij T + K_ij I) / s: T and s from one block say what all the others are
+    blocks = mixing.reshape(12, 4, 12, 4).transpose(0, 2, 1, 3)
+    scale = 4 * (A[0, 0] + K[0, 0]) / np.trace(blocks[0, 0])
+    T = (scale * blocks[0, 0] - K[0, 0] * np.eye(4)) / A[0, 0]
+    assert np.linalg.matrix_rank(T, tol=1e-8) == 2
+    np.testing.assert_allclose(scale * blocks, A[:, :, None, None] * T + K[:, :, None, None] * np.eye(4), atol=1e-9)
+
+
+def test_best_prediction_is_the_conditional_mean_of_the_normal_distribution():
+    _, _, mixing, Y = draw("one input", 12, 3, seed=1)
+    covariance = mixing @ mixing.T
+    expected = covariance[15:, :15] @ np.linalg.solve(covariance[:15, :15] + 0.25 * np.eye(15), Y[:5].ravel())
+    np.testing.assert_allclose(conditional_mean(mixing, Y[:5], 0.5).ravel(), expected, atol=1e-6)
+
+
+def small(name, folder):
+    chosen = experiment(name)
+    first, second = (reproduce(chosen, folder / part, small=True, say=lambda _: None) for part in "ab")
+    assert first.rows == second.rows
+    assert "<polygon" in (folder / "a" / f"{name}.html").read_text(encoding="utf-8")
+    return chosen, first.rows
+
+
+def test_small_simulated(tmp_path):
+    chosen, rows = small("entangled-simulated", tmp_path)
+    figures = {(row["method"], row["A"], row["n"], row["p"]): row["value"] for row in rows if row["metric"] == "MSE"}
+    # outputs have unit variance, and knowing the model is better than learning it
+    for (method, way, n, p), value in figures.items():
+        assert 0 < value < 1
+        assert method == "A and T known" or figures["A and T known", way, n, p] < value
+    assert sum("knowing A and T would gain" in note for note in chosen.notes(rows)) == 2
+
+
+@pytest.mark.data
+def test_small_weather(tmp_path):
+    if store.data_folder() is None or not (store.data_folder() / "canadian_weather").is_dir():
+        pytest.skip("needs the weather: set MERCER_DATA to a folder that holds canadian_weather/")
+    chosen, rows = small("entangled-weather", tmp_path)
+    figures = {
+        (row["method"], row["n"]): row["value"]
+        for row in rows
+        if row["outputs"] == "log10 mm" and row["metric"] == "nMSE"
+    }
+    assert figures["smoothing operator", 10] < figures["KRR", 10] < 1.0
+    assert all(0.3 < value < 2.0 for value in figures.values())
+    assert len([row for row in rows if "paper" in row]) == 2
+    assert "poster's reading" in chosen.notes(rows)[0]
+
+
+@pytest.mark.data
+def test_small_gait(tmp_path):
+    if store.data_folder() is None or not (store.data_folder() / "functional").is_dir():
+        pytest.skip("needs the gait curves: set MERCER_DATA to a folder that holds functional/")
+    chosen = experiment("gait")
+    first, second = (reproduce(chosen, tmp_path / part, small=True, say=lambda _: None) for part in "ab")
+    assert first.rows == second.rows
+    figures = {row["method"]: row["value"] for row in first.rows}
+    assert figures["linear kernel, smoothing operator"] < 0.9 * figures["mean curve"]
+    assert (tmp_path / "a" / "gait.html").read_text(encoding="utf-8").count("<polyline") == 12

@@ -1,0 +1,38 @@
+"""The experiment on pronunciations: small, twice the same, with its page."""
+
+import pytest
+
+from experiments.beyond.g2p import ORACLE, WHOLE
+from experiments.registry import experiment, reproduce
+from mercer.datasets import load_pronunciations
+from mercer.datasets.store import find
+
+pytestmark = pytest.mark.data
+
+
+@pytest.fixture(autouse=True)
+def data():
+    if find("strings/g2p/rum_train.tsv.gz") is None:
+        pytest.skip("the pronunciations are not in $MERCER_DATA")
+
+
+def test_small_run_is_sane_and_repeatable(tmp_path):
+    g2p = experiment("g2p")
+    outcome = g2p.run(g2p.pieces(small=True)[0])
+    result = reproduce(g2p, tmp_path, small=True)
+    found = {row["method"]: row["value"] for row in result.rows}
+    assert found == outcome["wrong"]
+    assert found[ORACLE] <= found[WHOLE] < 60.0
+    assert {"word", "truth", "predicted", "place"} <= outcome["examples"][0].keys()
+    page = (tmp_path / "g2p.html").read_text(encoding="utf-8")
+    assert "Words that came out wrong" in page
+    assert outcome["examples"][0]["word"] in page
+
+
+def test_words_and_phones():
+    data = load_pronunciations("wel_sw")
+    assert [len(part.words) for part in (data.train, data.dev, data.test)] == [800, 100, 100]
+    assert all(phones and all(phones) for phones in data.train.phones)
+    assert not set(data.train.words) & set(data.test.words)
+    with pytest.raises(ValueError, match="language='xx'; expected one of ady, ice"):
+        load_pronunciations("xx")

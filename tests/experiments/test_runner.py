@@ -1,0 +1,167 @@
+"""Running, stopping, going on, and what is done about damaged pieces."""
+
+import json
+
+import pytest
+
+from experiments.page import figures_table, summary
+from experiments.registry import EXPERIMENTS, Experiment, Piece, Stopped, experiment, mean_row, reproduce
+
+
+class Toy(Experiment):
+    name = "toy"
+    title = "A toy"
+    source = "Nobody, Table 0"
+    protocol = "Three seeds."
+
+    def __init__(self, stop_at=None):
+        self.ran = []
+        self.stop_at = stop_at
+
+    def pieces(self, small):
+        return [Piece(f"seed-{seed}", {"seed": seed}) for seed in range(1 if small else 3)]
+
+    def run(self, piece):
+        if piece.settings["seed"] == self.stop_at:
+            raise KeyboardInterrupt
+        self.ran.append(piece.key)
+        return {"loss": 0.1 + 0.2 * piece.settings["seed"]}
+
+    def rows(self, outcomes):
+        return [mean_row([o["loss"] for o in outcomes], "ours", "loss", paper=0.25, paper_error=0.01, setting="<a|b>")]
+
+    def seeds(self, small):
+        return [0, 1, 2]
+
+    def notes(self, rows):
+        return [f"Ours is {rows[0]['value']:.2f}."]
+
+
+def test_a_run_writes_the_result_and_a_page(tmp_path):
+    result = reproduce(Toy(), tmp_path)
+    assert result.rows[0]["value"] == pytest.approx(0.3)
+    assert result.rows[0]["error"] == pytest.approx(0.2 / 3**0.5)
+    stored = json.loads((tmp_path / "toy.json").read_text())
+    assert stored["rows"] == result.rows
+    assert stored["parameters"]["small"] is False
+    html = (tmp_path / "toy.html").read_text()
+    assert "&lt;a|b&gt;" in html
+    assert "Ours is 0.30." in html
+    assert "+0.0500" in html
+
+
+def test_two_runs_differ_in_nothing_but_time(tmp_path):
+    first, second = (reproduce(Toy(), tmp_path / name, fresh=True) for name in "ab")
+    first.seconds = second.seconds = 0.0
+    assert first.to_json() == second.to_json()
+
+
+def test_a_stopped_run_goes_on_where_it_was(tmp_path):
+    with pytest.raises(Stopped, match="2 of 3 pieces of toy are kept"):
+        reproduce(Toy(stop_at=2), tmp_path)
+    assert not (tmp_path / "toy.json").exists()
+    again = Toy()
+    whole = reproduce(again, tmp_path)
+    assert again.ran == ["seed-2"]
+    assert whole.rows == reproduce(Toy(), tmp_path / "other").rows
+    fresh = Toy()
+    reproduce(fresh, tmp_path, fresh=True)
+    assert len(fresh.ran) == 3
+
+
+def test_pieces_run_side_by_side_give_what_they_give_one_by_one(tmp_path):
+    one = reproduce(Toy(), tmp_path / "one")
+    two = reproduce(Toy(), tmp_path / "two", jobs=2)
+    assert two.rows == one.rows
+    again = Toy()
+    assert reproduce(again, tmp_path / "two").rows == one.rows
+    assert again.ran == []
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty"])
+def test_damaged_pieces_are_found_and_done_again(tmp_path, damage):
+    expected = reproduce(Toy(), tmp_path).rows
+    path = tmp_path / ".pieces" / "toy" / "seed-1.json"
+    text = path.read_text()
+    path.write_text(
+        {
+            "cut": text[: len(text) // 2],
+            "changed": text.replace("0.30000000000000004", "0.9"),
+            "other": json.dumps({"record": [1]}),
+            "empty": "",
+        }[damage]
+    )
+    assert path.read_text() != text
+    said, again = [], Toy()
+    assert reproduce(again, tmp_path, say=said.append).rows == expected
+    assert again.ran == ["seed-1"]
+    assert said == ["seed-1.json: damaged; done again"]
+
+
+def test_pieces_of_other_settings_are_not_used(tmp_path):
+    class Other(Toy):
+        def pieces(self, small):
+            return [Piece("seed-0", {"seed": 0, "more": True})]
+
+    reproduce(Toy(), tmp_path)
+    said = []
+    reproduce(Other(), tmp_path, say=said.append)
+    assert said == ["seed-0.json: from another version or other settings; done again"]
+
+
+def test_the_small_version_keeps_its_own_pieces(tmp_path):
+    reproduce(Toy(), tmp_path, small=True)
+    full = Toy()
+    reproduce(full, tmp_path)
+    assert len(full.ran) == 3
+
+
+def test_the_summary_shows_ours_and_the_papers(tmp_path):
+    toy = Toy()
+    text = summary([(toy, reproduce(toy, tmp_path))])
+    assert "| ours | <a\\|b> | loss | 0.3000 ± 0.1155 | 0.2500 ± 0.0100 | +0.0500 |" in text
+    assert figures_table(toy, [{"method": "m", "metric": "l", "value": 1.0, "error": None}]).header == [
+        "method",
+        "metric",
+        "ours",
+    ]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_describes_itself(name):
+    found = experiment(name)
+    assert found.name == name
+    assert all(len(text) > 10 for text in (found.title, found.source, found.protocol))
+    keys = [piece.key for piece in found.pieces(small=True)]
+    assert keys
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_command_line_runs_lists_and_stops(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    import experiments.registry
+    from experiments.registry import command
+    from mercer.cli.main import app
+
+    made = []
+
+    def toys(name):
+        made.append(Toy(stop_at=2 if len(made) == 0 else None))
+        return made[-1]
+
+    monkeypatch.setattr(command, "EXPERIMENTS", {"toy": ""})
+    monkeypatch.setattr(experiments.registry, "EXPERIMENTS", {"toy": ""})
+    monkeypatch.setattr(command, "experiment", toys)
+    arguments = ["reproduce", "toy", "--output", str(tmp_path), "--docs", str(tmp_path / "results.md")]
+    stopped = CliRunner().invoke(app, arguments)
+    assert stopped.exit_code == 130
+    assert "2 of 3 pieces of toy are kept" in stopped.output
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert made[1].ran == ["seed-2"]
+    assert "0.3000 ± 0.1155" in (tmp_path / "results.md").read_text()
+    assert "Nobody, Table 0" in CliRunner().invoke(app, ["reproduce", "--list"]).output
+    monkeypatch.undo()
+    listed = [line.split()[0] for line in CliRunner().invoke(app, ["reproduce", "--list"]).output.splitlines()[::2]]
+    assert listed == list(experiments.registry.EXPERIMENTS)  # names are typed, so they are never cut
+    assert "no experiment was named" in str(CliRunner().invoke(app, ["reproduce"]).exception)

@@ -1,0 +1,18 @@
+"""The small experiment on trees: better than chance and rules, the same twice, and a page."""
+
+from experiments.beyond.tree_parsing import CHANCE, EXACT, F1, LEARNED, PROCESS, RULES, SECOND
+from experiments.registry import experiment, reproduce
+
+
+def test_the_small_experiment(tmp_path):
+    found = reproduce(experiment("tree-parsing"), tmp_path / "one", small=True)
+    figures = {(row["method"], row["metric"]): row["value"] for row in found.rows}
+    assert figures[LEARNED, EXACT] > max(figures[CHANCE, EXACT], figures[RULES, EXACT])
+    assert figures[LEARNED, F1] > figures[CHANCE, F1]
+    assert figures[LEARNED, EXACT] <= figures[LEARNED, SECOND]
+    assert figures[PROCESS, EXACT] > 80
+    page = (tmp_path / "one" / "tree-parsing.html").read_text()
+    assert "belongs to" in page
+    assert "Knowing the process itself" in page
+    again = reproduce(experiment("tree-parsing"), tmp_path / "two", small=True)
+    assert again.rows == found.rows

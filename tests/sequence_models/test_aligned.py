@@ -1,0 +1,150 @@
+"""The estimator of aligned sequences: rules learned, every form of sequence, its contract, bad input."""
+
+from copy import copy
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer.losses import EditDistance
+from mercer.sequence_models import AlignedSequences
+from mercer.testing.estimators import check_object_estimator
+
+rng = np.random.default_rng(0)
+
+
+def spell(length):
+    return "".join(rng.choice(list("ckst")) + rng.choice(list("aeio")) for _ in range(length))
+
+
+def sound(word):
+    """c is soft before e and i, t is voiced after o, x is two sounds, a final vowel is dropped."""
+    said = []
+    for before, letter, after in zip("#" + word, word, word[1:] + "#", strict=False):
+        if letter == "c":
+            said.append("s" if after in "ei" else "k")
+        elif letter == "t":
+            said.append("d" if before == "o" else "t")
+        elif letter == "x":
+            said += ["k", "s"]
+        elif letter not in "aeio" or after != "#" or before == "#":
+            said.append(letter)
+    return "".join(said)
+
+
+WORDS = list(dict.fromkeys([spell(n) for n in (1, 2, 2, 3, 3) for _ in range(14)] + ["axe", "taxi", "oxo", "sexto"]))
+SOUNDS = [sound(word) for word in WORDS]
+NEW = ["cotico", "tecato", "sakoto", "cicece", "texo"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return AlignedSequences().fit(WORDS, SOUNDS)
+
+
+def test_the_rules_are_learned(model):
+    assert model.predict(NEW).tolist() == [sound(word) for word in NEW]
+    assert model.score(NEW, [sound(word) for word in NEW]) == 0.0
+    assert model.score(NEW, ["nothing like it"] * len(NEW)) == -1.0
+
+
+def test_ranks_are_best_first_and_distinct(model):
+    for word, ranked in zip(NEW, model.rank(NEW, k=4), strict=True):
+        assert np.all(np.diff(ranked.scores) <= 0)
+        assert len(set(ranked.objects)) == len(ranked.objects) <= 4
+        assert ranked.objects[0] == model.predict([word])[0]
+
+
+@pytest.mark.parametrize("form", [list, tuple])
+def test_lists_and_tuples_of_symbols_are_as_good_as_strings(model, form):
+    phones = [form(f"/{s}/" for s in text) for text in SOUNDS]
+    letters = [form(ord(s) for s in word) for word in WORDS]
+    other = AlignedSequences().fit(letters, phones)
+    predicted = other.predict([form(ord(s) for s in word) for word in NEW])
+    assert all(type(each) is form for each in predicted)
+    assert ["".join(s.strip("/") for s in each) for each in predicted] == model.predict(NEW).tolist()
+
+
+def test_unseen_symbols_and_empty_inputs_follow_the_stated_rule(model):
+    assert model.predict(["ca?te", "", "dcasa"]).tolist() == ["kat", "", "dkas"]
+    assert model.rank([""], k=3)[0].scores.tolist() == [0.0]
+
+
+def test_candidates(model):
+    right = [sound(word) for word in NEW]
+    assert model.predict(NEW, candidates=right).tolist() == right
+    ranked = model.rank(NEW[:1], k=9, candidates=[*right, "", "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"])[0]
+    assert ranked.objects[-1] == "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+    assert ranked.scores[-1] == -np.inf
+
+
+def test_scores_of_candidates_are_those_of_what_was_built(model):
+    for word, ranked in zip(NEW, model.rank(NEW, k=1), strict=True):
+        given = model.rank([word], k=1, candidates=list(ranked.objects))[0]
+        assert given.scores[0] == pytest.approx(ranked.scores[0])
+
+
+def test_a_loss_of_the_users_own(model):
+    other = copy(model).set_params(loss=EditDistance())
+    assert other.score(NEW[:1], [sound(NEW[0]) + "kk"]) == -2.0
+    assert copy(model).set_params(loss=lambda y, z: 3.0).score(NEW, NEW) == -3.0
+
+
+def test_contract():
+    check_object_estimator(AlignedSequences(), WORDS[:24], SOUNDS[:24], grid={"width": [1, 5]})
+
+
+def test_saved_and_loaded(model, tmp_path):
+    loaded = mercer.load(mercer.save(model, tmp_path / "model"))
+    before, after = model.rank(NEW, k=3), loaded.rank(NEW, k=3)
+    assert [list(r.objects) for r in before] == [list(r.objects) for r in after]
+    assert all(np.array_equal(a.scores, b.scores) for a, b in zip(before, after, strict=True))
+    assert repr(loaded) == repr(model)
+
+
+def test_pairs_that_cannot_be_aligned_are_left_out():
+    with pytest.warns(UserWarning, match=r"1 of \d+ pairs, first X\[0\], have more than longest=3"):
+        model = AlignedSequences().fit(["a", *WORDS], ["aaaaaaa", *SOUNDS])
+    assert model.predict(["ca"]).tolist() == [sound("ca")]
+    with (
+        pytest.warns(UserWarning, match="1 of 1 pairs"),
+        pytest.raises(ValueError, match="no pair of X and y can be aligned with longest=1"),
+    ):
+        AlignedSequences(longest=1).fit(["a"], ["bb"])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (["a", "b"], ["c"], "X has 2 objects and y has 1"),
+        ([1, 2], ["a", "b"], r"X\[0\] is 1, a int; expected a string"),
+        (["a", "b"], [["x"], 3.0], r"y\[1\] is 3.0, a float; expected a string"),
+        (["a", "b"], [[["x"]], ["y"]], "which has no hash"),
+        (["a", None], ["a", "b"], r"X\[1\] is None"),
+        ([], [], "X is empty"),
+        ("word", ["a"], "single str"),
+        ([""], [""], "can be aligned"),
+    ],
+)
+def test_bad_input(X, y, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        AlignedSequences().fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["longest", "width", "held_out", "together", "sample", "landmarks"])
+def test_bad_parameters(name):
+    with pytest.raises(ValueError, match=f"{name}=0; expected a positive whole number"):
+        AlignedSequences(**{name: 0}).fit(WORDS, SOUNDS)
+
+
+def test_one_pair_and_outputs_without_a_choice():
+    model = AlignedSequences().fit(["ab"], ["xy"])
+    assert model.predict(["ba"]).tolist() == ["yx"]
+    assert model.rank(["a"], k=5)[0].objects.tolist() == ["x"]
+
+
+def test_k_is_checked(model):
+    with pytest.raises(ValueError, match="k=0; expected a positive whole number"):
+        model.rank(NEW, k=0)
+    with pytest.raises(ValueError, match="X has 5 objects and y has 1"):
+        model.score(NEW, ["a"])

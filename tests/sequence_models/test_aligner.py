@@ -1,0 +1,87 @@
+"""Alignments against the enumeration of all cuts."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.sequence_models import Aligner
+
+WORDS = ["ab", "ba", "a", "xb", "axa", "bbx"]
+SOUNDS = ["AB", "BA", "A", "KSB", "AKSA", "BKS"]
+
+
+def cuts(x, y, longest):
+    """Every way to cut y into one chunk per symbol of x."""
+    for sizes in product(range(longest + 1), repeat=len(x)):
+        if sum(sizes) == len(y):
+            ends = np.cumsum(sizes)
+            yield [tuple(y[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+
+
+def table_by_enumeration(pairs, longest, rounds, smoothing, uneven):
+    allowed = {event for x, y in pairs for cut in cuts(x, y, longest) for event in zip(x, cut, strict=True)}
+    # events the lattice holds but no whole cut reaches have no expected count, only the smoothing
+    table = {event: uneven ** abs(len(event[1]) - 1) for event in allowed}
+    for _ in range(rounds):
+        counts = dict.fromkeys(allowed, smoothing)
+        for x, y in pairs:
+            every = list(cuts(x, y, longest))
+            weights = np.asarray([np.prod([table[event] for event in zip(x, cut, strict=True)]) for cut in every])
+            for cut, weight in zip(every, weights / weights.sum(), strict=True):
+                for event in zip(x, cut, strict=True):
+                    counts[event] += weight
+        table = {event: count / sum(counts.values()) for event, count in counts.items()}
+    return table
+
+
+def test_the_cut_is_the_likeliest_of_all():
+    pairs = list(zip(WORDS, SOUNDS, strict=True))
+    table = table_by_enumeration(pairs, 2, 4, 1e-9, 0.1)
+    aligner = Aligner(longest=2, rounds=4, smoothing=1e-9).fit(WORDS, SOUNDS)
+    for x, y in pairs:
+        found = aligner.align(x, y)
+        likelihood = {tuple(cut): np.prod([table[e] for e in zip(x, cut, strict=True)]) for cut in cuts(x, y, 2)}
+        assert likelihood[tuple(found)] == pytest.approx(max(likelihood.values()), rel=1e-6)
+
+
+def test_digraphs_and_double_sounds_are_found():
+    aligner = Aligner().fit(["she", "hex", "shed", "he", "so"], ["Se", "heks", "Sed", "he", "so"])
+    assert aligner.align("hex", "heks") == [("h",), ("e",), ("k", "s")]
+    assert sorted(map(len, aligner.align("she", "Se"))) == [0, 1, 1]
+
+
+@given(st.lists(st.tuples(st.text("abc", min_size=1, max_size=5), st.text("xyz", max_size=6)), min_size=1, max_size=5))
+@settings(max_examples=25, deadline=None)
+def test_chunks_are_one_for_each_symbol_and_rebuild_the_output(pairs):
+    pairs = [(x, y) for x, y in pairs if len(y) <= 2 * len(x)] or [("a", "x")]
+    aligner = Aligner(longest=2, rounds=3).fit(*zip(*pairs, strict=True))
+    for x, y in [*pairs, ("cab", "zyx"), ("q", "?!")]:
+        chunks = aligner.align(x, y)
+        assert len(chunks) == len(x)
+        assert "".join(symbol for chunk in chunks for symbol in chunk) == y
+        assert max(map(len, chunks)) <= 2
+
+
+def test_copies_pull_equal_symbols_together():
+    pairs = (["aab", "bba"], ["aaab", "bbaa"])
+    assert Aligner(copies=10.0).fit(*pairs).align("ab", "ab") == [("a",), ("b",)]
+
+
+def test_long_sequences_do_not_underflow():
+    x, y = "ab" * 400, "xy" * 400
+    assert Aligner().fit([x], [y]).align(x, y) == [(s,) for s in y]
+
+
+def test_pairs_that_cannot_be_cut():
+    aligner = Aligner(longest=1).fit(["ab", "a"], ["xy", "xyz"])
+    assert not aligner.can_align("a", "xyz")
+    with pytest.raises(ValueError, match="cannot be cut into 1 chunks of at most 1; raise longest"):
+        aligner.align("a", "xyz")
+    with pytest.raises(ValueError, match="no output has at most 1 symbols"):
+        Aligner(longest=1).fit(["a"], ["xyz"])
+    assert aligner.align("", "") == []
+    with pytest.raises(ValueError, match="lower longest"):
+        Aligner(longest=40).fit(["ab"], ["xy"])
