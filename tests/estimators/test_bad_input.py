@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from mercer import CurveRidge, DependencyEstimator, NeighborsEstimator, memory
+from mercer import CurveRidge, DependencyEstimator, NeighborsEstimator
+from mercer.core import memory
 from mercer.decoders import Candidates
 from mercer.embeddings import Features, Implicit, PrincipalComponents
 from mercer.kernels import Classes, FromFunction, Gaussian, GaussianOf, Linear, Precomputed, Subsequence

@@ -20,7 +20,7 @@ from mercer.operators import (
     PatchwiseJoint,
     TensorProductJoint,
 )
-from mercer.solvers import Spectrum
+from mercer.solvers import GramEigh
 
 rng = np.random.default_rng(0)
 X, Z = rng.standard_normal((5, 12)), rng.standard_normal((3, 12))
@@ -103,7 +103,7 @@ def test_induced_blocks_are_the_operators(operator):
     joint = InducedJoint(KERNEL, l, operator).resolve(X, Y)
     embedding = Spectral().fit(l, Y)
     values, vectors = np.linalg.eigh(KERNEL(X))
-    blocks = operator(KERNEL(X, Z), Outputs(embedding.coordinates_, 5, True, Spectrum(vectors, values, vectors)))
+    blocks = operator(KERNEL(X, Z), Outputs(embedding.coordinates_, 5, True, GramEigh(vectors, values, vectors)))
     assert np.allclose(joint.blocks(X, Z, 5), blocks)
     rows, others = embedding.transform(Y), embedding.transform(W)
     assert np.allclose(joint(X, Y, Z, W), np.einsum("ia,ijab,jb->ij", rows, blocks, others))

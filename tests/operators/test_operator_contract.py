@@ -5,7 +5,7 @@ import pytest
 
 from mercer.kernels import Gaussian
 from mercer.operators import ConditionalCovariance, Covariance, Identity, Operator, Outputs
-from mercer.solvers import Spectrum
+from mercer.solvers import GramEigh
 from mercer.testing import check_operator
 
 OPERATORS = [
@@ -70,7 +70,7 @@ def test_conditional_covariance_is_the_papers_matrix():
     X, V = rng.standard_normal((7, 3)), rng.standard_normal((7, 2))
     k, L, eps = X @ X.T, V @ V.T, 0.05
     s, U = np.linalg.eigh(k)
-    C = ConditionalCovariance(eps).matrix(Outputs(V, 7, False, Spectrum(U, np.maximum(s, 0), U)))
+    C = ConditionalCovariance(eps).matrix(Outputs(V, 7, False, GramEigh(U, np.maximum(s, 0), U)))
     T = L - np.linalg.solve(k + 7 * eps * np.eye(7), k @ L)
     assert np.allclose(V.T @ T, 7 * C @ V.T)
 
@@ -80,10 +80,10 @@ def test_conditional_covariance_vanishes_where_inputs_explain_everything():
     X = rng.standard_normal((10, 4))
     k = Gaussian(0.5)(X)
     s, U = np.linalg.eigh(k)
-    explained = ConditionalCovariance(1e-10).matrix(Outputs(X, 10, False, Spectrum(U, s, U)))
+    explained = ConditionalCovariance(1e-10).matrix(Outputs(X, 10, False, GramEigh(U, s, U)))
     assert np.abs(explained).max() < 1e-6
-    unexplained = ConditionalCovariance(1e10).matrix(Outputs(X, 10, False, Spectrum(U, s, U)))
-    assert np.allclose(unexplained, Covariance().matrix(Outputs(X, 10, False, Spectrum(U, s, U))))
+    unexplained = ConditionalCovariance(1e10).matrix(Outputs(X, 10, False, GramEigh(U, s, U)))
+    assert np.allclose(unexplained, Covariance().matrix(Outputs(X, 10, False, GramEigh(U, s, U))))
 
 
 def test_a_matrix_that_the_operator_keeps_is_not_overwritten():
@@ -101,7 +101,7 @@ def test_a_matrix_that_the_operator_keeps_is_not_overwritten():
 def test_blocks_are_kernel_values_times_the_matrix():
     rng = np.random.default_rng(3)
     V = rng.standard_normal((5, 2))
-    outputs = Outputs(V, 5, False, Spectrum(np.eye(5), np.ones(5), np.eye(5)))
+    outputs = Outputs(V, 5, False, GramEigh(np.eye(5), np.ones(5), np.eye(5)))
     blocks = Covariance()(np.arange(6.0).reshape(2, 3), outputs)
     assert blocks.shape == (2, 3, 2, 2)
     assert np.allclose(blocks[1, 2], 5.0 * V.T @ V / 5)
@@ -110,4 +110,4 @@ def test_blocks_are_kernel_values_times_the_matrix():
 @pytest.mark.parametrize("eps", [0.0, -1.0, np.nan, 1e308])
 def test_eps_must_be_positive(eps):
     with pytest.raises(ValueError, match="eps=.*expected a positive number"):
-        ConditionalCovariance(eps).matrix(Outputs(np.eye(2), 2, False, Spectrum(np.eye(2), np.ones(2), np.eye(2))))
+        ConditionalCovariance(eps).matrix(Outputs(np.eye(2), 2, False, GramEigh(np.eye(2), np.ones(2), np.eye(2))))

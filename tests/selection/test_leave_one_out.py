@@ -99,7 +99,7 @@ def test_low_rank_path_is_exact_with_its_factor_held(pairs):
 def test_covariance_path_is_exact_with_the_operator_held(pairs, operator):
     """Leave pair j out of k Z C + αZ = V while C stays what all pairs gave."""
     from mercer.operators import Outputs
-    from mercer.solvers import Spectrum
+    from mercer.solvers import GramEigh
 
     X, Y = pairs
     model = DependencyEstimator(
@@ -107,7 +107,7 @@ def test_covariance_path_is_exact_with_the_operator_held(pairs, operator):
     ).fit(X, Y)
     k = Gaussian(1.5)(X)
     s, U = np.linalg.eigh(k)
-    C = operator.matrix(Outputs(Y, len(Y), False, Spectrum(U, s, U)))
+    C = operator.matrix(Outputs(Y, len(Y), False, GramEigh(U, s, U)))
     for alpha, figure in zip(ALPHAS, model.loo_path_, strict=True):
         losses = []
         for j in range(len(X)):

@@ -11,7 +11,7 @@ from mercer.decoders import Candidates
 from mercer.embeddings import Pivoted, Spectral
 from mercer.kernels import Gaussian, Linear, Precomputed
 from mercer.operators import ConditionalCovariance, Covariance, Identity
-from mercer.solvers import Cholesky, Exact, LowRank, Spectrum
+from mercer.solvers import Cholesky, Exact, GramEigh, LowRank
 
 
 def random_gram(rng, n, rank):
@@ -76,7 +76,7 @@ def test_points_solve_the_coordinate_equation(operator, output_kernel):
     embedding = Spectral().fit(output_kernel, Y)
     V = embedding.coordinates_
     s, U = np.linalg.eigh(k)
-    C = operator.matrix(Outputs(V, 12, True, Spectrum(U, s, U)))
+    C = operator.matrix(Outputs(V, 12, True, GramEigh(U, s, U)))
     Z = np.linalg.solve(np.kron(C.T, k) + 0.2 * np.eye(C.shape[0] * 12), V.ravel(order="F"))
     expected = k @ Z.reshape(V.shape, order="F") @ C
     model = DependencyEstimator(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mercer import NumericalWarning, memory
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
-from mercer.solvers import Cholesky, Exact, LowRank, SpectralSolver, Spectrum, Tridiagonal
+from mercer.solvers import Cholesky, Exact, GramEigh, LowRank, SpectralSolver, Tridiagonal
 from mercer.testing import check_solver
 
 X = np.random.default_rng(0).standard_normal((14, 3))
@@ -33,19 +33,19 @@ class Forgetful(Exact):
 
     def factorize(self, kernel, inputs):
         full = super().factorize(kernel, inputs)
-        return Spectrum(full.vectors[:, 1:], full.values[1:], full.basis[:, 1:], residual=full.residual)
+        return GramEigh(full.vectors[:, 1:], full.values[1:], full.basis[:, 1:], residual=full.residual)
 
 
 class Scaled(SpectralSolver):
     def factorize(self, kernel, inputs):
         values, vectors = np.linalg.eigh(kernel(inputs))
-        return Spectrum(2 * vectors, values, vectors)
+        return GramEigh(2 * vectors, values, vectors)
 
 
 class Shifted(Exact):
     def factorize(self, kernel, inputs):
         full = super().factorize(kernel, inputs)
-        return Spectrum(full.vectors, full.values, full.basis * 1.01)
+        return GramEigh(full.vectors, full.values, full.basis * 1.01)
 
 
 @pytest.mark.parametrize(

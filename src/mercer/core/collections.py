@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, namespace, to_numpy
 
-Objects = Any
+Collection = Any
 """A collection of objects: an array with one row per object, or a 1-D object array."""
 
 
@@ -153,7 +153,7 @@ def _stack(rows: Any, name: str) -> np.ndarray:
     return np.asarray([np.asarray(row, dtype=float) for row in rows])
 
 
-def count(objects: Objects) -> int:
+def count(objects: Collection) -> int:
     """How many objects there are (the array API has no `len`)."""
     return objects.shape[0] if is_array(objects) else len(objects)
 
@@ -171,17 +171,17 @@ def is_numeric(collection: Any) -> bool:
     return not isinstance(collection, np.ndarray | np.generic) or collection.dtype.kind in "biuf"
 
 
-def member(objects: Objects, i: int) -> Any:
+def member(objects: Collection, i: int) -> Any:
     """The i-th object of a collection."""
     return objects[i, ...] if is_numeric(objects) and objects.ndim > 1 else objects[i]
 
 
-def members(objects: Objects) -> list[Any]:
+def members(objects: Collection) -> list[Any]:
     """The objects of a collection, one by one."""
     return [member(objects, i) for i in range(count(objects))]
 
 
-def take(objects: Objects, index: Any) -> Objects:
+def take(objects: Collection, index: Any) -> Collection:
     """The objects at `index` (an integer array or a slice), in the same kind of collection."""
     if isinstance(objects, np.ndarray) or not is_array(objects):
         return objects[index]
@@ -196,13 +196,13 @@ def take(objects: Objects, index: Any) -> Objects:
     return xp.reshape(taken, positions.shape + tuple(objects.shape[1:]))
 
 
-def concatenate(first: Objects, second: Objects) -> Objects:
+def concatenate(first: Collection, second: Collection) -> Collection:
     """The two collections, one after the other."""
     xp = namespace(first, second)
     return xp.concat([first, second]) if is_array(first) and first.dtype != object else np.concatenate([first, second])
 
 
-def distinct(objects: Objects, key: Callable[[Any], Hashable] | None = None) -> tuple[np.ndarray, np.ndarray]:
+def distinct(objects: Collection, key: Callable[[Any], Hashable] | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the first occurrence of each distinct object, and for each object the group it belongs to.
 
     `key` says what equal objects have in common; by default `hash_key`, under which objects that have no hash and no
@@ -243,6 +243,6 @@ def hash_key(item: Any) -> Hashable:
     return item
 
 
-def map_pairs(function: Callable[[Any, Any], float], left: Objects, right: Objects) -> np.ndarray:
+def map_pairs(function: Callable[[Any, Any], float], left: Collection, right: Collection) -> np.ndarray:
     """The matrix of `function(a, b)` for a in `left`, b in `right`, one Python call per pair."""
     return np.asarray([[function(a, b) for b in right] for a in left], dtype=float).reshape(len(left), len(right))

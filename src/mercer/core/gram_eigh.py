@@ -10,7 +10,7 @@ from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
 
 
 @dataclass
-class Spectrum:
+class GramEigh:
     r"""The input Gram matrix as :math:`k = U\,\mathrm{diag}(s)\,U^\top`, and how new inputs enter it.
 
     Attributes
@@ -50,7 +50,7 @@ class Spectrum:
         return inside / namespace(inside).sqrt(self.values + ridge)[:, None]
 
     @classmethod
-    def of_features(cls, features: Array) -> Spectrum:
+    def of_features(cls, features: Array) -> GramEigh:
         """The spectrum of the Gram matrix Φ Φᵀ of explicit features; new inputs enter by their features."""
         xp = namespace(features)
         values, rotation = eigh(features.T @ features)

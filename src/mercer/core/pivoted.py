@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg.lapack
 
 from mercer.core.arrays import Array, array_namespace, clip_spectrum, is_numpy_array, solve_triangular, to_numpy, zeros
-from mercer.core.collections import Objects, take
+from mercer.core.collections import Collection, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import require_symmetric
 
@@ -39,7 +39,9 @@ class PivotedFactor:
         return solve_triangular(self.triangle, columns.T).T
 
 
-def pivoted_cholesky(kernel: Kernel, objects: Objects, *, rank: int | None = None, tol: float = 0.0) -> PivotedFactor:
+def pivoted_cholesky(
+    kernel: Kernel, objects: Collection, *, rank: int | None = None, tol: float = 0.0
+) -> PivotedFactor:
     """Factor the Gram matrix of `objects`, greedily by the largest remaining diagonal entry.
 
     Stops at `rank` columns, or when the trace left over is below `tol` of the whole, or when what is left is

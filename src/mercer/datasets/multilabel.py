@@ -1,4 +1,4 @@
-"""Objects with sets of labels: articles, pictures, genes, music, letters."""
+"""Collection with sets of labels: articles, pictures, genes, music, letters."""
 
 from __future__ import annotations
 

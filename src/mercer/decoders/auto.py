@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.decoders.base import Decoder
 from mercer.decoders.candidates import Candidates
 from mercer.decoders.closed_form import ClosedForm
@@ -22,7 +22,7 @@ from mercer.kernels.base import Kernel
 from mercer.losses import F1, Hamming, KernelLoss, SquaredError, resolve_loss
 
 
-def auto_decoder(kernel: Kernel, loss: Any = None, outputs: Objects | None = None) -> tuple[Decoder, str]:
+def auto_decoder(kernel: Kernel, loss: Any = None, outputs: Collection | None = None) -> tuple[Decoder, str]:
     """The decoder for a resolved output kernel and the loss a user named, and one sentence why.
 
     ==========================================  ==================

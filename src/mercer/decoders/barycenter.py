@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, as_vectors, take
+from mercer.core.collections import Collection, as_vectors, take
 from mercer.decoders.base import Decoder
 from mercer.decoders.graph_edits import GraphLabels, edited
 from mercer.embeddings.base import Embedding
@@ -90,7 +90,7 @@ class Barycenter(Decoder):
         self._require_readable(graphs)
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
+    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The graph built for each point; of a point without positive weights, its best training output."""
         weights = to_numpy(self._weights(H))
         if leave_out is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Objects, as_vectors, count, is_numeric, reject_non_collection, take
+from mercer.core.collections import Collection, as_vectors, count, is_numeric, reject_non_collection, take
 from mercer.decoders.pool import Pool, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss, resolve_loss
@@ -20,9 +20,9 @@ _TOGETHER = 1024
 
 
 class Ranked(NamedTuple):
-    """Objects, best first, and the score of each; a higher score is better."""
+    """Collection, best first, and the score of each; a higher score is better."""
 
-    objects: Objects
+    objects: Collection
     scores: np.ndarray
 
 
@@ -54,7 +54,7 @@ class Decoder(BaseEstimator):
         self.embedding_ = embedding
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
+    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The object for each point, a row of `H`.
 
         `leave_out` names, for each point, one of the fitted outputs that it may not become; an
@@ -76,11 +76,11 @@ class Decoder(BaseEstimator):
         points = self._points(H)
         return self._ranked(points, pool, k, self._masked(hidden, leave_out, points))
 
-    def choose(self, H: Array, candidates: Objects, k: int = 1) -> list[Ranked]:
+    def choose(self, H: Array, candidates: Collection, k: int = 1) -> list[Ranked]:
         """The k best of the given candidates for each point; the objects are the candidates."""
         return self._ranked(self._points(H), self._given(candidates, "candidates"), k)
 
-    def choose_each(self, H: Array, candidates: Sequence[Objects], k: int = 1) -> list[Ranked]:
+    def choose_each(self, H: Array, candidates: Sequence[Collection], k: int = 1) -> list[Ranked]:
         """The k best for each point, each with its own collection of candidates."""
         points = self._points(H)
         if len(candidates) != points.shape[0]:
@@ -91,7 +91,7 @@ class Decoder(BaseEstimator):
         pools = self._each_given(candidates)
         return [self._ranked(points[i : i + 1, :], pool, k)[0] for i, pool in enumerate(pools)]
 
-    def objective(self, H: Array, objects: Objects) -> np.ndarray:
+    def objective(self, H: Array, objects: Collection) -> np.ndarray:
         """What this decoder makes small, for the i-th point and the i-th object."""
         pool = self._given(objects, "objects")
         points = like(self._points(H), pool.features)
@@ -110,7 +110,7 @@ class Decoder(BaseEstimator):
         """What stands for a point in the scores."""
         return as_vectors(H, "H")
 
-    def _features(self, objects: Objects) -> tuple[Array, Array]:
+    def _features(self, objects: Collection) -> tuple[Array, Array]:
         """Features and offset of each candidate."""
         return 2.0 * self.embedding_.transform(objects), self.embedding_.norms(objects)
 
@@ -125,21 +125,21 @@ class Decoder(BaseEstimator):
         """`_features` of the outputs at `index`, for a decoder that knows them without working them out."""
         return self._features(take(self.embedding_.outputs_, index))
 
-    def _given(self, candidates: Objects, name: str) -> Pool:
+    def _given(self, candidates: Collection, name: str) -> Pool:
         """A pool of the caller's own candidates, none of them dropped."""
         objects = self._checked(candidates, name)
         return Pool(objects, *self._features(objects))
 
-    def _each_given(self, candidates: Sequence[Objects]) -> Iterator[Pool]:
+    def _each_given(self, candidates: Sequence[Collection]) -> Iterator[Pool]:
         """A pool for each collection; the features of many small ones are found in one go."""
-        waiting: list[Objects] = []
+        waiting: list[Collection] = []
         for i, own in enumerate(candidates):
             waiting.append(self._checked(own, f"candidates[{i}]"))
             if i + 1 == len(candidates) or sum(map(count, waiting)) >= _TOGETHER:
                 yield from self._pools(waiting)
                 waiting = []
 
-    def _pools(self, collections: list[Objects]) -> Iterator[Pool]:
+    def _pools(self, collections: list[Collection]) -> Iterator[Pool]:
         if any(map(is_numeric, collections)):
             yield from (Pool(objects, *self._features(objects)) for objects in collections)
             return
@@ -149,7 +149,7 @@ class Decoder(BaseEstimator):
             rows = slice(end - count(objects), end)
             yield Pool(objects, features[rows, ...], offsets[rows, ...])
 
-    def _checked(self, candidates: Objects, name: str) -> Objects:
+    def _checked(self, candidates: Collection, name: str) -> Collection:
         """The caller's own candidates, as the output kernel wants them."""
         reject_non_collection(candidates, name)
         if count(candidates) == 0:
@@ -205,7 +205,7 @@ class Decoder(BaseEstimator):
         return size
 
 
-def best(ranked: Sequence[Ranked]) -> Objects:
+def best(ranked: Sequence[Ranked]) -> Collection:
     """The first object of each ranking, as one collection.
 
     Examples

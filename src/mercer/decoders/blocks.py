@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array
-from mercer.core.collections import Objects, concatenate, count, take
+from mercer.core.collections import Collection, concatenate, count, take
 from mercer.decoders.base import Decoder, Ranked
 
 _ENTRIES = 2**23
@@ -38,7 +38,7 @@ class Blocks:
 
 
 def best_of_blocks(
-    decoder: Decoder, H: Array, blocks: Iterable[Any], k: int, inward: Callable[[Any, str], Objects] | None = None
+    decoder: Decoder, H: Array, blocks: Iterable[Any], k: int, inward: Callable[[Any, str], Collection] | None = None
 ) -> list[Ranked]:
     """The k best of all candidates in the blocks for each point, equal scores to those that came first.
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from mercer.core import memory
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, count, distinct, take
+from mercer.core.collections import Collection, count, distinct, take
 from mercer.decoders.candidates import Candidates
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss
@@ -61,12 +61,12 @@ class ExpectedLoss(Candidates):
         members = (np.ones(len(self.group_)), (np.arange(len(self.group_)), self.group_))
         return weights @ csr_array(members, shape=(len(self.group_), count(self.distinct_)))
 
-    def _features(self, objects: Objects) -> tuple[Array, Array]:
+    def _features(self, objects: Collection) -> tuple[Array, Array]:
         self._require_room(objects)
         losses = to_numpy(self.loss_.matrix(self.distinct_, objects))
         return -losses.T, np.zeros(losses.shape[1])
 
-    def _require_room(self, objects: Objects) -> None:
+    def _require_room(self, objects: Collection) -> None:
         way_out = "pass fewer outputs, or decode by the output kernel: decoder=Candidates(), or loss=None"
         purpose = "the losses of all outputs against each other"
         memory.require(count(self.distinct_), count(objects), 2, purpose, way_out)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, namespace, to_numpy
-from mercer.core.collections import Objects, as_vectors, take
+from mercer.core.collections import Collection, as_vectors, take
 from mercer.decoders.box import Box
 from mercer.decoders.families import as_gaussian
 from mercer.decoders.mean_shift import Hills, climb, within
@@ -132,7 +132,7 @@ class FixedPoint(VectorDecoder):
     def _points(self, H: Array) -> Array:
         return self._weights(H)
 
-    def _features(self, objects: Objects) -> tuple[Array, Array]:
+    def _features(self, objects: Collection) -> tuple[Array, Array]:
         kernel = self.embedding_.kernel_
         return 2.0 * kernel(objects, self.embedding_.outputs_), kernel.diag(objects)
 

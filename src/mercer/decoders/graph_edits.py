@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.structures.graphs import networkx
 
 
@@ -20,7 +20,7 @@ class GraphLabels:
     edges: list[Hashable]
 
     @classmethod
-    def seen(cls, graphs: Objects, node_attribute: str | None, edge_attribute: str | None) -> GraphLabels:
+    def seen(cls, graphs: Collection, node_attribute: str | None, edge_attribute: str | None) -> GraphLabels:
         """The labels of these graphs, in order of first appearance."""
         nodes, edges = _seen(graphs, node_attribute, nodes=True), _seen(graphs, edge_attribute, nodes=False)
         return cls(node_attribute, edge_attribute, nodes, edges)
@@ -84,7 +84,7 @@ def edited(graph: Any, labels: GraphLabels) -> list[Any]:
     return made
 
 
-def _seen(graphs: Objects, attribute: str | None, nodes: bool) -> list[Hashable]:
+def _seen(graphs: Collection, attribute: str | None, nodes: bool) -> list[Hashable]:
     """The labels there are, in order of first appearance; a single None for graphs without."""
     if attribute is None:
         return [None]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Objects, as_vectors, is_numeric
+from mercer.core.collections import Collection, as_vectors, is_numeric
 from mercer.decoders._f1 import best_sets
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
@@ -34,7 +34,7 @@ class _OfLabelSets(Decoder):
         self.indicators_ = LabelSets().feature_map(outputs)
         return self
 
-    def _written(self, chosen: np.ndarray) -> Objects:
+    def _written(self, chosen: np.ndarray) -> Collection:
         """The sets with a label for each True."""
         outputs = self.embedding_.outputs_
         if is_numeric(outputs):
@@ -86,14 +86,14 @@ class Thresholded(_OfLabelSets):
             raise ValueError(f"threshold={self.threshold!r} in Thresholded; expected a finite number, such as 0.5")
         return super().fit(embedding, loss)
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
+    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The set of each point; any set will do, so leaving one out changes nothing."""
         return self._written(self._points(H) > self.threshold)
 
     def _points(self, H: Array) -> np.ndarray:
         return self._expectations(H, LabelSets, self.indicators_)
 
-    def _features(self, objects: Objects) -> tuple[np.ndarray, np.ndarray]:
+    def _features(self, objects: Collection) -> tuple[np.ndarray, np.ndarray]:
         return 2.0 * to_numpy(self.indicators_(objects)), 2.0 * self.threshold * to_numpy(LabelSets().diag(objects))
 
 
@@ -128,7 +128,7 @@ class ExpectedF1(_OfLabelSets):
         self.features_ = LabelsBySize().feature_map(embedding.outputs_)
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
+    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The set of each point; any set will do, so leaving one out changes nothing."""
         found = self.features_
         points = self._points(H)
@@ -140,7 +140,7 @@ class ExpectedF1(_OfLabelSets):
     def _points(self, H: Array) -> np.ndarray:
         return self._expectations(H, LabelsBySize, self.features_)
 
-    def _features(self, objects: Objects) -> tuple[np.ndarray, np.ndarray]:
+    def _features(self, objects: Collection) -> tuple[np.ndarray, np.ndarray]:
         own, sizes = to_numpy(self.indicators_(objects)), to_numpy(LabelSets().diag(objects))
         features = own[:, self.features_.label] * 2.0 / np.maximum(sizes[:, None] + self.features_.size, 1.0)
         if self.features_.with_empty:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, as_vectors
+from mercer.core.collections import Collection, as_vectors
 from mercer.decoders.base import Decoder, Ranked
 from mercer.decoders.families import factor, unscaled
 from mercer.embeddings.base import Embedding
@@ -58,7 +58,7 @@ class PerPosition(Decoder):
         self._check_length()
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
+    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The sequence of each point; any sequence will do, so leaving one out changes nothing."""
         mass = self._blocks(H)
         symbol = mass.argmax(axis=2)
@@ -109,7 +109,7 @@ class PerPosition(Decoder):
             return to_numpy(as_vectors(H, "H"))  # the coordinates are these very indicators
         return to_numpy(self._weights(H)) @ to_numpy(self.indicators_(embedding.outputs_))
 
-    def _features(self, objects: Objects) -> tuple[np.ndarray, np.ndarray]:
+    def _features(self, objects: Collection) -> tuple[np.ndarray, np.ndarray]:
         features = 2.0 * self._factor() * to_numpy(self.indicators_(objects))
         return features, to_numpy(self.embedding_.kernel_.diag(objects))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.core.arrays import Array, NumericalWarning, is_array, like, namespace, to_numpy
-from mercer.core.collections import Objects, count, distinct, take
+from mercer.core.collections import Collection, count, distinct, take
 from mercer.embeddings.base import Embedding
 
 _ROUNDING = 256 * float(np.finfo(float).eps)
@@ -23,9 +23,9 @@ _SCORES = 2**24
 
 @dataclass
 class Pool:
-    """Objects a point may be decoded to, with scores ``points @ features.T - offsets``."""
+    """Collection a point may be decoded to, with scores ``points @ features.T - offsets``."""
 
-    objects: Objects
+    objects: Collection
     features: Array
     offsets: Array
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, like, namespace
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.decoders.base import Decoder
 from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
@@ -72,7 +72,7 @@ class Standardized(Decoder):
             self._pool = super()._training_pool()
         return self._pool
 
-    def _features(self, objects: Objects) -> tuple[Array, Array]:
+    def _features(self, objects: Collection) -> tuple[Array, Array]:
         return self._standardized(*super()._features(objects))
 
     def _standardized(self, features: Array, offsets: Array) -> tuple[Array, Array]:

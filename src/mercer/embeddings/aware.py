@@ -16,7 +16,7 @@ from mercer.core.arrays import (
     namespace,
     solve_triangular,
 )
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.embeddings.directions import Directions, check_how_many
 from mercer.embeddings.spectral import PrincipalComponents
 from mercer.kernels.base import Kernel
@@ -33,7 +33,7 @@ class InputAware(Directions):
     n_components: int | None
     values_: Array
 
-    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None, input_gram: Any = None) -> Self:
+    def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None, input_gram: Any = None) -> Self:
         """Find the directions.
 
         Parameters

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, namespace
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.kernels.base import Kernel
 
 
@@ -36,10 +36,10 @@ class Embedding(BaseEstimator):
     decomposes: bool = False
     """Whether fitting takes the whole of L apart, which shows by itself when L is no Gram matrix."""
     kernel_: Kernel
-    outputs_: Objects
+    outputs_: Collection
     paired_: int
 
-    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+    def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Learn coordinates for `outputs` under a resolved kernel; the first `paired` of them have an input."""
         self.kernel_, self.outputs_ = kernel, kernel.check(outputs, "outputs")
         self.paired_ = count(self.outputs_) if paired is None else paired
@@ -50,7 +50,7 @@ class Embedding(BaseEstimator):
         """V, one row per output; None where outputs are known through the kernel alone."""
         return None
 
-    def transform(self, outputs: Objects) -> Array:
+    def transform(self, outputs: Collection) -> Array:
         """Rows r(y) with ⟨h, ψ(y)⟩ = h · r(y) for a point h in these coordinates."""
         raise TypeError(f"{type(self).__name__} must define transform(outputs)")
 
@@ -59,17 +59,17 @@ class Embedding(BaseEstimator):
         coordinates = self.coordinates_
         return self.transform(take(self.outputs_, index)) if coordinates is None else take(coordinates, index)
 
-    def norms(self, outputs: Objects) -> Array:
+    def norms(self, outputs: Collection) -> Array:
         """‖ψ(y)‖² for each output."""
         return self.kernel_.diag(outputs)
 
-    def squared_distances(self, points: Array, outputs: Objects) -> Array:
+    def squared_distances(self, points: Array, outputs: Collection) -> Array:
         """‖h − ψ(y)‖² for each point and the output beside it."""
         xp = namespace(points)
         cross = xp.sum(points * self.transform(outputs), axis=1)
         return self.norms(outputs) - 2.0 * cross + self._point_norms(points)
 
-    def outside(self, outputs: Objects) -> Array:
+    def outside(self, outputs: Collection) -> Array:
         """The squared length of what each output has outside these coordinates, which `squared_distances` leaves out."""
         norms = self.norms(outputs)
         return namespace(norms).zeros_like(norms)

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from mercer.core.arrays import Array, namespace
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.embeddings.base import Embedding
 
 
@@ -22,17 +22,17 @@ class Directions(Embedding):
     _offset: Array
     _mean_norm: float
 
-    def transform(self, outputs: Objects) -> Array:
+    def transform(self, outputs: Collection) -> Array:
         """Projections on the kept directions."""
         projected = self.kernel_(outputs, self.outputs_) @ self.dual_
         return projected - self._offset if self.origin == "mean" else projected
 
-    def norms(self, outputs: Objects) -> Array:
+    def norms(self, outputs: Collection) -> Array:
         """Squared norms within the kept directions."""
         rows = self.transform(outputs)
         return namespace(rows).sum(rows * rows, axis=1)
 
-    def outside(self, outputs: Objects) -> Array:
+    def outside(self, outputs: Collection) -> Array:
         """Squared distance from the origin less its part in the kept directions."""
         whole = self.kernel_.diag(outputs)
         xp = namespace(whole)

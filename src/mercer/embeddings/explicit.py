@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
@@ -27,7 +27,7 @@ class Features(Embedding):
 
     feature_map_: FeatureMap
 
-    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+    def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Take the feature map from the kernel; an error if it has none."""
         super().fit(kernel, outputs, paired)
         found = kernel.feature_map(outputs)
@@ -47,7 +47,7 @@ class Features(Embedding):
         """φ(y) of the fitted outputs."""
         return self._rows
 
-    def transform(self, outputs: Objects) -> Array:
+    def transform(self, outputs: Collection) -> Array:
         """φ(y) of other outputs."""
         return self.feature_map_(outputs)
 
@@ -84,6 +84,6 @@ class FeaturesOf(Features):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+    def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Take the feature map from the kernel of the embedding; the output kernel is not looked at."""
         return super().fit(self.kernel, outputs, paired)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mercer.core.arrays import Array, namespace, zeros
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.embeddings.base import Embedding
 
 
@@ -22,11 +22,11 @@ class Implicit(Embedding):
     [[0.0, 2.0, 0.0]]
     """
 
-    def transform(self, outputs: Objects) -> Array:
+    def transform(self, outputs: Collection) -> Array:
         """l(y, y_j) for each output and each of the n paired outputs."""
         return self.kernel_(outputs, self._paired())
 
-    def _paired(self) -> Objects:
+    def _paired(self) -> Collection:
         return take(self.outputs_, slice(0, self.paired_))
 
     def _point_norms(self, points: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from mercer.core.arrays import Array, namespace, solve_triangular, zeros
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.core.pivoted import PivotedFactor, pivoted_cholesky
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
@@ -44,7 +44,7 @@ class Pivoted(Embedding):
         self.rank = rank
         self.tol = tol
 
-    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+    def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Choose the pivots and factor."""
         super().fit(kernel, outputs, paired)
         self.factor_ = pivoted_cholesky(kernel, self.outputs_, rank=self.rank, tol=self.tol)
@@ -61,7 +61,7 @@ class Pivoted(Embedding):
         """V, one row per fitted output."""
         return self.factor_.factor
 
-    def transform(self, outputs: Objects) -> Array:
+    def transform(self, outputs: Collection) -> Array:
         """Coordinates on the pivots, exact against any point in their span."""
         return self.factor_.extend(self.kernel_(outputs, take(self.outputs_, self.factor_.pivots)))
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from mercer.core import memory
 from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions, check_how_many
 from mercer.kernels.base import Kernel
@@ -60,7 +60,7 @@ class Spectral(_Eigen):
     True
     """
 
-    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+    def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Decompose the output Gram matrix."""
         super().fit(kernel, outputs, paired)
         memory.require(count(outputs), count(outputs), 4, "decomposing the output Gram matrix", _WAY_OUT)
@@ -68,7 +68,7 @@ class Spectral(_Eigen):
         self._decompose(gram, 0.0, None, float(namespace(gram).max(namespace(gram).linalg.diagonal(gram))))
         return self
 
-    def transform(self, outputs: Objects) -> Array:
+    def transform(self, outputs: Collection) -> Array:
         """V⁺ l_y, exact against any combination of the fitted outputs."""
         return self.kernel_(outputs, self.outputs_) @ self.dual_
 
@@ -106,7 +106,7 @@ class PrincipalComponents(_Eigen, Directions):
         self.n_components = n_components
         self.origin = origin
 
-    def fit(self, kernel: Kernel, outputs: Objects, paired: int | None = None) -> Self:
+    def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Decompose the centred output Gram matrix."""
         self._check_parameters()
         super().fit(kernel, outputs, paired)

@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.decoders import Blocks, Decoder, Ranked, best_of_blocks
 from mercer.embeddings.base import Embedding
 from mercer.estimators.candidates import one_set_each
@@ -39,13 +39,13 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
 
     # -- what a subclass defines --------------------------------------------------------------------
 
-    def _points(self, inputs: Objects) -> Array:
+    def _points(self, inputs: Collection) -> Array:
         """h(x) for each checked input, in the coordinates of `embedding_`."""
         raise TypeError(f"{type(self).__name__} must define _points(inputs)")
 
     # -- what a user calls --------------------------------------------------------------------------
 
-    def predict(self, X: Any, candidates: Any = None) -> Objects:
+    def predict(self, X: Any, candidates: Any = None) -> Collection:
         """The object predicted for each input.
 
         Parameters
@@ -148,7 +148,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         return tags
 
 
-def _stack(parts: list[Any], outputs: Objects) -> Objects:
+def _stack(parts: list[Any], outputs: Collection) -> Collection:
     """The best of each ranking as one collection, of the kind of `outputs`."""
     if isinstance(outputs, np.ndarray):
         return np.concatenate(parts)

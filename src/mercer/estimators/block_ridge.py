@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.kernels.features import FeatureMap
 from mercer.operators.blocks import BlockOperator, KroneckerSum
 from mercer.operators.separable import Separable
@@ -29,12 +29,12 @@ class BlockMap:
     """h(x) = Σⱼ K(x, xⱼ) cⱼ, or the features of x times weights where there are finitely many."""
 
     kernel: OperatorValuedKernel
-    inputs: Objects
+    inputs: Collection
     dual: Array
     features: FeatureMap | None
     weights: Array | None
 
-    def __call__(self, inputs: Objects) -> Array:
+    def __call__(self, inputs: Collection) -> Array:
         """One row of p outputs for each input, a batch at a time."""
         n, p = count(inputs), self.dual.shape[1]
         width = count(self.inputs) if self.features is None else p * self.features.dimension
@@ -42,7 +42,7 @@ class BlockMap:
         parts = [self._values(take(inputs, slice(start, min(start + step, n)))) for start in range(0, n, step)]
         return namespace(parts[0]).concat(parts)
 
-    def _values(self, inputs: Objects) -> Array:
+    def _values(self, inputs: Collection) -> Array:
         if self.features is None:
             return self.kernel.gram(inputs, self.inputs).matvec(self.dual)
         rows = self.features(inputs)
@@ -70,7 +70,7 @@ class BlockRidge:
     def __init__(
         self,
         kernel: OperatorValuedKernel,
-        inputs: Objects,
+        inputs: Collection,
         targets: Array,
         observed: np.ndarray | None = None,
         solver: str = "auto",
@@ -122,7 +122,7 @@ class BlockRidge:
             yield namespace(left).sum(left * left, axis=1)
 
 
-def _few_features(kernel: OperatorValuedKernel, inputs: Objects) -> FeatureMap | None:
+def _few_features(kernel: OperatorValuedKernel, inputs: Collection) -> FeatureMap | None:
     """The finite map of a separable kernel's k, where it has fewer features than there are inputs."""
     if not isinstance(kernel, Separable):
         return None
@@ -130,7 +130,7 @@ def _few_features(kernel: OperatorValuedKernel, inputs: Objects) -> FeatureMap |
     return found if found is not None and found.dimension < count(inputs) else None
 
 
-def _blocks(kernel: OperatorValuedKernel, inputs: Objects) -> BlockOperator:
+def _blocks(kernel: OperatorValuedKernel, inputs: Collection) -> BlockOperator:
     """The blocks between the inputs, once they are known to fit and to come from valid kernels."""
     scalar = kernel.kernels()
     way_out = "fit on fewer pairs, or use finite features (Entangled or PartialTrace with Nystroem)"

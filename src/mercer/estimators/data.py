@@ -16,11 +16,11 @@ from sklearn.utils.validation import validate_data
 
 from mercer.core import memory
 from mercer.core.arrays import is_array, is_numpy_array, like, namespace
-from mercer.core.collections import Objects, concatenate, count, is_numeric, reject_non_collection
+from mercer.core.collections import Collection, concatenate, count, is_numeric, reject_non_collection
 from mercer.kernels.base import Kernel
 
 
-def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Objects:
+def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Collection:
     """`X` as the collection the input kernel works on; scikit-learn's own checks for vectors and Gram matrices."""
     reject_non_collection(X, "X")
     _reject_empty(X, "X")
@@ -95,7 +95,7 @@ class OutputForm:
         first: Any = next(iter(Y), 0.0)
         return cls(tuple(first.shape) if is_array(first) else np.shape(first))
 
-    def inward(self, Y: Any, kernel: Kernel, name: str) -> Objects:
+    def inward(self, Y: Any, kernel: Kernel, name: str) -> Collection:
         """`Y` as the collection the output kernel works on."""
         Y = self.dense(Y, name)
         reject_non_collection(Y, name)
@@ -118,7 +118,7 @@ class OutputForm:
         memory.require(Y.shape[0], Y.shape[1], 1, f"{name} as a dense array", "write outputs as sets of labels")
         return Y.toarray()
 
-    def outward(self, outputs: Objects) -> Objects:
+    def outward(self, outputs: Collection) -> Collection:
         """Decoded outputs as the user wrote them."""
         if self.sparse is not None:
             return _SPARSE[self.sparse](outputs)
@@ -161,7 +161,7 @@ def _in_order(labels: Any) -> list[Any]:
         return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
 
 
-def _each(function: Callable[[Any], Any], objects: Objects) -> np.ndarray:
+def _each(function: Callable[[Any], Any], objects: Collection) -> np.ndarray:
     made = np.empty(len(objects), dtype=object)
     for i, item in enumerate(objects):
         made[i] = function(item)
@@ -187,9 +187,9 @@ def listed(collection: Any) -> Any:
 class Pairs:
     """Checked training pairs, and the kernels with what depends on data filled in."""
 
-    inputs: Objects
-    outputs: Objects
-    everything: Objects
+    inputs: Collection
+    outputs: Collection
+    everything: Collection
     """The outputs, then those that have no input."""
     form: OutputForm
     input_kernel: Kernel
@@ -228,7 +228,7 @@ def check_pairs(estimator: Any, X: Any, y: Any, extra_outputs: Any = None) -> Pa
     return Pairs(inputs, outputs, everything, form, input_kernel, output_kernel, noted)
 
 
-def _check_seen(objects: Objects, kernel: Kernel, name: str) -> None:
+def _check_seen(objects: Collection, kernel: Kernel, name: str) -> None:
     """Raise where nothing can be learned, as all objects are one and the same to the kernel."""
     if not np.any(kernel.sees(objects)):
         side = "input" if name == "X" else "output"
@@ -238,7 +238,7 @@ def _check_seen(objects: Objects, kernel: Kernel, name: str) -> None:
         )
 
 
-def _with_extra(outputs: Objects, extra_outputs: Any, form: OutputForm, kernel: Kernel) -> Objects:
+def _with_extra(outputs: Collection, extra_outputs: Any, form: OutputForm, kernel: Kernel) -> Collection:
     """The outputs, then those without inputs, which have to be of the same kind."""
     if hasattr(extra_outputs, "__len__") and len(extra_outputs) == 0:
         raise ValueError("extra_outputs is empty; leave it out, or pass at least one output")
@@ -251,13 +251,13 @@ def _with_extra(outputs: Objects, extra_outputs: Any, form: OutputForm, kernel: 
     return kernel.check(concatenate(outputs, extra), "y with extra_outputs")
 
 
-def _described(outputs: Objects) -> str:
+def _described(outputs: Collection) -> str:
     if is_numeric(outputs):
         return f"arrays of shape {tuple(outputs.shape[1:])}" if outputs.ndim > 1 else "numbers"
     return f"objects such as {outputs[0]!r:.30}"
 
 
-def check_lengths(inputs: Objects, outputs: Objects) -> None:
+def check_lengths(inputs: Collection, outputs: Collection) -> None:
     """Raise unless there are as many inputs as outputs, at least two."""
     if count(inputs) != count(outputs):
         raise ValueError(

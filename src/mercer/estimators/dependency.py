@@ -9,7 +9,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, eye, to_numpy
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.decoders import Decoder, Ranked, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit, Pivoted
 from mercer.estimators.base import ObjectEstimator
@@ -198,7 +198,7 @@ class DependencyEstimator(ObjectEstimator):
 
     # -- pieces -------------------------------------------------------------------------------------
 
-    def _points(self, inputs: Objects) -> Array:
+    def _points(self, inputs: Collection) -> Array:
         return self.map_(self._basis.values(self.input_kernel_, inputs))
 
     def _left_out_points(self) -> Array:
@@ -230,11 +230,11 @@ class DependencyEstimator(ObjectEstimator):
         solve = weights_map(self.solver_, self.input_kernel_, self._basis, self.alpha_)
         return beside(solve(self._basis.values(self.input_kernel_, inputs)), self.embedding_.outputs_)
 
-    def _training_inputs(self) -> Objects | None:
+    def _training_inputs(self) -> Collection | None:
         basis = self._basis
         return basis.inputs if isinstance(basis, Basis) and not self.input_kernel_.pairwise else None
 
-    def _judge(self, loss: Any, embedding: Embedding, decoder: Decoder, outputs: Objects) -> Judge:
+    def _judge(self, loss: Any, embedding: Embedding, decoder: Decoder, outputs: Collection) -> Judge:
         if self.loss not in (None, "rkhs"):
             return DecodedLoss(loss, decoder, outputs)
         chosen = ridge_selection(self.alpha) is not None

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.operator_valued import OperatorValuedRidge
 from mercer.estimators.values import ValueParameters
@@ -150,7 +150,7 @@ class EntangledRidge(RegressorMixin, MultiOutputMixin, ValueParameters):
     def predict(self, X: Any) -> np.ndarray:
         """The vector predicted for each input."""
         check_is_fitted(self, "kernel_")
-        inputs: Objects = check_inputs(self, listed(X), self._input_kernel, reset=False)
+        inputs: Collection = check_inputs(self, listed(X), self._input_kernel, reset=False)
         predicted = self._ridge.predict(to_numpy(self._features(inputs)) @ self._projection_matrix) + self._mean
         return predicted[:, 0] if self._column else predicted
 

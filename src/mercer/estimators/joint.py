@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, clip_spectrum, is_array, like, namespace, to_numpy
-from mercer.core.collections import Objects, take
+from mercer.core.collections import Collection, take
 from mercer.decoders import ClosedForm
 from mercer.embeddings import Features
 from mercer.estimators.base import ObjectEstimator
@@ -17,7 +17,7 @@ from mercer.kernels import Linear
 from mercer.losses import resolve_loss
 from mercer.operators.joint import CoordinateJoint, TensorProductJoint
 from mercer.selection.ridge import LeaveOneOut, ridge_selection
-from mercer.solvers import Ridge, Spectrum
+from mercer.solvers import GramEigh, Ridge
 
 
 class JointKernelMap(ObjectEstimator):
@@ -120,7 +120,7 @@ class JointKernelMap(ObjectEstimator):
         self.embedding_, self.calibration_ = embedding, None
         return self
 
-    def _points(self, inputs: Objects) -> Array:
+    def _points(self, inputs: Collection) -> Array:
         width = self._mean.shape[0]
         groups = self.joint_kernel_.groups(inputs, self._inputs, width)
         parts = [gram @ like(own, gram) for (_, gram), own in zip(groups, self._coefficients, strict=True)]
@@ -148,7 +148,7 @@ class JointKernelMap(ObjectEstimator):
 class _GroupedRidge:
     """One ridge problem for each group of output coordinates, all with the same alpha and solved side by side."""
 
-    def __init__(self, joint: CoordinateJoint, inputs: Objects, targets: Array) -> None:
+    def __init__(self, joint: CoordinateJoint, inputs: Collection, targets: Array) -> None:
         groups = joint.groups(inputs, None, targets.shape[1])
         n = targets.shape[0]
         what = f"{len(groups)} groups of output coordinates"
@@ -167,7 +167,7 @@ class _GroupedRidge:
         """The group with the largest eigenvalues, which sets the scale of the ridges to try."""
         xp = namespace(self.values)
         g = int(xp.argmax(xp.sum(self.values, axis=1)))
-        return Ridge(Spectrum(self.vectors[g, :, :], self.values[g, :], self.vectors[g, :, :]), self.targets[g])
+        return Ridge(GramEigh(self.vectors[g, :, :], self.values[g, :], self.vectors[g, :, :]), self.targets[g])
 
     def coefficients(self, alpha: float) -> list[Array]:
         """B with h(x) = κ_x B for each group."""

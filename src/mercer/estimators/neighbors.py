@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.embeddings import Implicit
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_pairs
@@ -104,7 +104,7 @@ class NeighborsEstimator(ObjectEstimator):
         self._keep(pairs, loss, decoder, embedding)
         return self
 
-    def _points(self, inputs: Objects) -> Array:
+    def _points(self, inputs: Collection) -> Array:
         kernel = self.input_kernel_
         values = to_numpy(kernel(inputs, self._inputs))
         check_finite(values, kernel, "input")
@@ -117,7 +117,7 @@ class NeighborsEstimator(ObjectEstimator):
         others = len(gram) - 1
         return _LeaveOneOutNeighbours(gram, self._norms).leave_one_out(min(self.k_, others))
 
-    def _training_inputs(self) -> Objects | None:
+    def _training_inputs(self) -> Collection | None:
         return None if self.input_kernel_.pairwise else self._inputs
 
     def _check_k(self, n: int) -> int | None:
@@ -129,7 +129,7 @@ class NeighborsEstimator(ObjectEstimator):
         return int(k)
 
 
-def _measure(kernel: Kernel, objects: Objects, side: str) -> None:
+def _measure(kernel: Kernel, objects: Collection, side: str) -> None:
     """Raise if the Gram matrix of some of the objects (all of them, where it is given) is none."""
     if kernel.is_psd:
         return
@@ -139,14 +139,14 @@ def _measure(kernel: Kernel, objects: Objects, side: str) -> None:
     check_gram(kernel(objects), kernel, side)
 
 
-def _whole_gram(kernel: Kernel, inputs: Objects) -> np.ndarray:
+def _whole_gram(kernel: Kernel, inputs: Collection) -> np.ndarray:
     """The Gram matrix of all inputs, measured."""
     gram = kernel(inputs)
     check_gram(gram, kernel, "input")
     return to_numpy(gram)
 
 
-def _norms(kernel: Kernel, inputs: Objects) -> np.ndarray:
+def _norms(kernel: Kernel, inputs: Collection) -> np.ndarray:
     """k(x, x) for each input, which has to be finite."""
     norms = to_numpy(kernel.diag(inputs))
     bad = np.flatnonzero(~np.isfinite(norms))

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
-from mercer.core.collections import Objects, reject_non_collection, take
+from mercer.core.collections import Collection, reject_non_collection, take
 from mercer.estimators.block_ridge import BlockRidge
 from mercer.estimators.data import check_inputs, check_lengths
 from mercer.operators.separable import Separable
@@ -160,8 +160,8 @@ class OperatorValuedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     # -- pieces -------------------------------------------------------------------------------------
 
     def _with_outputs(
-        self, inputs: Objects, Y: Array, observed: np.ndarray | None
-    ) -> tuple[Objects, Array, np.ndarray | None, np.ndarray | None]:
+        self, inputs: Collection, Y: Array, observed: np.ndarray | None
+    ) -> tuple[Collection, Array, np.ndarray | None, np.ndarray | None]:
         """Without the rows that have no output at all; missing entries of the others are zero."""
         if observed is None:
             return inputs, Y, None, None

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from mercer.core import memory
 from mercer.core.arrays import clip_spectrum, eigh, to_numpy
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.estimators.data import check_inputs, check_lengths, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
@@ -156,7 +156,7 @@ class OutputKernelLearning(RegressorMixin, MultiOutputMixin, ValueParameters):
         predicted = to_numpy(self.kernel_(inputs, self._inputs)) @ self._weights + self._mean
         return predicted[:, 0] if self._column else predicted
 
-    def _spectrum(self, kernel: Kernel, inputs: Objects) -> tuple[np.ndarray, np.ndarray]:
+    def _spectrum(self, kernel: Kernel, inputs: Collection) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues and eigenvectors of the input Gram matrix."""
         memory.require(count(inputs), count(inputs), 4.0, "the fit", "fit on fewer pairs")
         gram = kernel(inputs)

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from mercer.core.arrays import is_numpy_array
-from mercer.core.collections import Objects, count, is_numeric
+from mercer.core.collections import Collection, count, is_numeric
 from mercer.decoders import Decoder, ExpectedF1, ExpectedLoss, auto_decoder
 from mercer.embeddings import Embedding, Features, FeaturesOf, Implicit, Pivoted, PrincipalComponents, Spectral
 from mercer.estimators.data import Pairs
@@ -55,12 +55,12 @@ def choose_solver(
     return Choice(clone(solver), "given")
 
 
-def on_numpy(objects: Objects) -> bool:
+def on_numpy(objects: Collection) -> bool:
     """Whether objects are worked on by NumPy: its arrays, and objects that are no arrays."""
     return is_numpy_array(objects) or not is_numeric(objects)
 
 
-def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Objects | None = None) -> Choice:
+def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Collection | None = None) -> Choice:
     """The decoder, from ``"auto"`` or the one the user gave."""
     if isinstance(decoder, str) and decoder == "auto":
         return Choice(*auto_decoder(kernel, loss, outputs))

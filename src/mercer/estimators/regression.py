@@ -12,7 +12,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
 from mercer.core.arrays import Array, eye, like, namespace, to_numpy
-from mercer.core.collections import Objects, concatenate, count, is_numeric, take
+from mercer.core.collections import Collection, concatenate, count, is_numeric, take
 from mercer.decoders import Decoder, Standardized
 from mercer.embeddings import Directions, Embedding, Implicit, InputAware, Pivoted
 from mercer.kernels.base import Kernel
@@ -21,7 +21,7 @@ from mercer.operators import Identity, Operator, OperatorSpectrum, OperatorValue
 from mercer.operators.base import Inputs
 from mercer.selection.judges import Judge
 from mercer.selection.ridge import Trial, ridge_selection
-from mercer.solvers import Cholesky, Exact, LowRank, Ridge, Solver, SpectralSolver, Spectrum, Tridiagonal
+from mercer.solvers import Cholesky, Exact, GramEigh, LowRank, Ridge, Solver, SpectralSolver, Tridiagonal
 from mercer.solvers.base import CholeskyMap, LinearMap
 from mercer.solvers.gram import check_finite, gram_matrix, warn_low_rank
 
@@ -30,10 +30,10 @@ from mercer.solvers.gram import check_finite, gram_matrix, warn_low_rank
 class Basis:
     """The training inputs that predictions compare new inputs with: all of them, or the pivots of a low-rank factor."""
 
-    inputs: Objects
+    inputs: Collection
     pivots: np.ndarray | None
 
-    def values(self, kernel: Kernel, inputs: Objects) -> Array:
+    def values(self, kernel: Kernel, inputs: Collection) -> Array:
         """Kernel values of each input against the basis."""
         if self.pivots is None:
             values = kernel(inputs, self.inputs)
@@ -49,7 +49,7 @@ class Basis:
 class Raw:
     """Hands the inputs over as they are, to a regressor that has its own kernel or none."""
 
-    def values(self, kernel: Kernel, inputs: Objects) -> Objects:
+    def values(self, kernel: Kernel, inputs: Collection) -> Collection:
         """The inputs."""
         return inputs
 
@@ -70,9 +70,9 @@ class Regression:
     """The problem: pairs, kernels and parts, the embedding and the decoder fitted."""
 
     kernel: Kernel
-    inputs: Objects
-    outputs: Objects
-    everything: Objects
+    inputs: Collection
+    outputs: Collection
+    everything: Collection
     operator: Operator | OperatorValuedKernel
     solver: Solver
     embedding: Embedding
@@ -88,7 +88,7 @@ class Regression:
         coordinates = self.embedding.coordinates_
         return None if coordinates is None else like(coordinates[: self.paired, :], reference)
 
-    def ridge(self, spectrum: Spectrum) -> Ridge:
+    def ridge(self, spectrum: GramEigh) -> Ridge:
         """The ridge problem on a decomposed input Gram matrix."""
         penalty = getattr(self.solver, "penalty", "function")
         assert isinstance(self.operator, Operator)
@@ -126,7 +126,7 @@ class Regression:
 
 
 def fit_embedding(
-    embedding: Embedding, kernel: Kernel, outputs: Objects, paired: int, input_kernel: Kernel, inputs: Objects
+    embedding: Embedding, kernel: Kernel, outputs: Collection, paired: int, input_kernel: Kernel, inputs: Collection
 ) -> None:
     """Fit the embedding to the outputs, and to the Gram matrix of the inputs if it looks at them."""
     if isinstance(embedding, InputAware):
@@ -135,7 +135,7 @@ def fit_embedding(
         embedding.fit(kernel, outputs, paired)
 
 
-def sub_inputs(kernel: Kernel, inputs: Objects, rows: np.ndarray, columns: np.ndarray) -> Objects:
+def sub_inputs(kernel: Kernel, inputs: Collection, rows: np.ndarray, columns: np.ndarray) -> Collection:
     """Some of the inputs; of a Gram matrix, some rows and some columns."""
     chosen = take(inputs, rows)
     return take(chosen.T, columns).T if kernel.pairwise else chosen
@@ -243,7 +243,7 @@ def _refitter(problem: Regression) -> Any:
     return refit
 
 
-def _report_low_rank(problem: Regression, solver: LowRank, spectrum: Spectrum) -> None:
+def _report_low_rank(problem: Regression, solver: LowRank, spectrum: GramEigh) -> None:
     """Put the residuals where the user looks for them."""
     solver.rank_, solver.residual_ = spectrum.values.shape[0], spectrum.residual
     solver.output_residual_ = getattr(problem.embedding, "residual_", 0.0)
@@ -259,7 +259,7 @@ class RegressorMap:
     regressor: Any
     reference: Array
 
-    def __call__(self, features: Objects) -> Array:
+    def __call__(self, features: Collection) -> Array:
         """One row of coordinates per query."""
         rows = to_numpy(features) if is_numeric(features) else features
         predicted = np.asarray(self.regressor.predict(rows), dtype=float)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scipy import sparse
 
 from mercer.core.arrays import Array, NumericalWarning, like, namespace, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 
@@ -25,12 +25,12 @@ class SideBySide(FeatureMap):
         """The columns of both."""
         return self.left.dimension + self.right.dimension
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows of both, side by side."""
         left = self.left(X)
         return namespace(left).concat([left, like(self.right(X), left)], axis=1)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The sparse rows of both, side by side."""
         return sparse.hstack([self.left.sparse_rows(X), self.right.sparse_rows(X)], format="csr")
 
@@ -53,11 +53,11 @@ class Stretched(_OfAnother):
     factor: float
     inner: FeatureMap
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The stretched rows."""
         return self.factor * self.inner(X)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The stretched rows, sparse."""
         return self.factor * self.inner.sparse_rows(X)
 
@@ -72,11 +72,11 @@ class UnitLength(_OfAnother):
     kernel: Kernel
     inner: FeatureMap
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows at unit length."""
         return self.inner(X) * inverse_lengths(self.kernel.diag(X), self.kernel)[:, None]
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The rows at unit length, sparse."""
         lengths = to_numpy(inverse_lengths(self.kernel.diag(X), self.kernel))
         return sparse.csr_array(sparse.diags_array(lengths) @ self.inner.sparse_rows(X))

@@ -1,4 +1,4 @@
-"""Objects as sets of numbered items, and how many items two objects share."""
+"""Collection as sets of numbered items, and how many items two objects share."""
 
 from __future__ import annotations
 

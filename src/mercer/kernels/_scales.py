@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, NumericalWarning, to_numpy
-from mercer.core.collections import Objects, take
+from mercer.core.collections import Collection, take
 from mercer.kernels.base import Kernel
 
 _SAMPLE = 1000
-"""Objects whose distances are looked at for a median: half a million pairs."""
+"""Collection whose distances are looked at for a median: half a million pairs."""
 
 
 def require_positive(value: Any, name: str, owner: Kernel) -> None:
@@ -28,7 +28,7 @@ class ScaledByDistance(Kernel):
 
     scale: float | str
 
-    def distances(self, X: Objects) -> Array:
+    def distances(self, X: Collection) -> Array:
         """The matrix of distances the scale is measured against, one row and column per object."""
         raise TypeError(f"{type(self).__name__} must define distances(X)")
 
@@ -48,7 +48,7 @@ class ScaledByDistance(Kernel):
         """Whether the scale is a number."""
         return super().is_resolved and not isinstance(self.scale, str)
 
-    def _resolved(self, X: Objects) -> Self:
+    def _resolved(self, X: Collection) -> Self:
         if not isinstance(self.scale, str):
             return self
         parameters = self.get_params(deep=False)
@@ -57,7 +57,7 @@ class ScaledByDistance(Kernel):
         return type(self)(**parameters)
 
 
-def sample(X: Objects, pairwise: bool) -> Objects:
+def sample(X: Collection, pairwise: bool) -> Collection:
     """`X`, or a fixed random choice of its objects when there are many (rows and columns of a Gram matrix)."""
     n = X.shape[0]
     if n <= _SAMPLE:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels._combined_features import SideBySide, Stretched, UnitLength, inverse_lengths
 from mercer.kernels._scales import require_positive
 from mercer.kernels.base import Kernel, shown
@@ -22,7 +22,7 @@ class _Pair(Kernel):
     left: Kernel
     right: Kernel
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as the left kernel wants it, once the right one has found nothing wrong with it."""
         self.right.check(X, name)
         return self.left.check(X, name)
@@ -36,7 +36,7 @@ class _Pair(Kernel):
         """What both kernels take for one and the same."""
         return self.left.key(x), self.right.key(x)
 
-    def _both(self, X: Objects, Z: Objects | None) -> tuple[Array, Array]:
+    def _both(self, X: Collection, Z: Collection | None) -> tuple[Array, Array]:
         left = fresh(self.left(X, Z), X)
         return left, like(self.right(X, Z), left)
 
@@ -59,21 +59,21 @@ class Sum(_Pair):
         """The sum of the two values."""
         return self.left.pointwise(x, z) + self.right.pointwise(x, z)
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """True where either kernel sees the object."""
         return self.left.sees(X) | self.right.sees(X)
 
-    def feature_map(self, X: Objects) -> SideBySide | None:
+    def feature_map(self, X: Collection) -> SideBySide | None:
         """The two feature maps side by side, where both kernels have one."""
         left, right = self.left.feature_map(X), self.right.feature_map(X)
         return None if left is None or right is None else SideBySide(left, right)
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         gram, other = self._both(X, Z)
         gram += other
         return gram
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         left = self.left.diag(X)
         return left + like(self.right.diag(X), left)
 
@@ -99,16 +99,16 @@ class Product(_Pair):
         """The product of the two values."""
         return self.left.pointwise(x, z) * self.right.pointwise(x, z)
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """True where both kernels see the object."""
         return self.left.sees(X) & self.right.sees(X)
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         gram, other = self._both(X, Z)
         gram *= other
         return gram
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         left = self.left.diag(X)
         return left * like(self.right.diag(X), left)
 
@@ -121,11 +121,11 @@ class _Around(Kernel):
 
     kernel: Kernel
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as the kernel inside wants it."""
         return self.kernel.check(X, name)
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """What the kernel inside sees."""
         return self.kernel.sees(X)
 
@@ -162,17 +162,17 @@ class Scaled(_Around):
         """The multiple of the value."""
         return float(self.factor) * self.kernel.pointwise(x, z)
 
-    def feature_map(self, X: Objects) -> Stretched | None:
+    def feature_map(self, X: Collection) -> Stretched | None:
         """The features times √c, where the kernel has some."""
         inner = self.kernel.feature_map(X)
         return None if inner is None else Stretched(float(self.factor) ** 0.5, inner)
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
         gram *= float(self.factor)
         return gram
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return float(self.factor) * self.kernel.diag(X)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
@@ -202,16 +202,16 @@ class Normalized(_Around):
         left, right = self.kernel.pointwise(x, x), self.kernel.pointwise(z, z)
         return self.kernel.pointwise(x, z) / (left**0.5 * right**0.5) if left > 0 and right > 0 else 0.0
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """True where the kernel inside sees the object and its norm is not zero."""
         return self.kernel.sees(X) & (to_numpy(self.diag(X)) > 0)
 
-    def feature_map(self, X: Objects) -> UnitLength | None:
+    def feature_map(self, X: Collection) -> UnitLength | None:
         """The features divided by their length, where the kernel has some."""
         inner = self.kernel.feature_map(X)
         return None if inner is None else UnitLength(self.kernel, inner)
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
         left, right = (inverse_lengths(norms, self.kernel) for norms in squared_norms(self.kernel, X, Z, gram))
         right = like(right, left)
@@ -219,7 +219,7 @@ class Normalized(_Around):
             gram[rows, :] = gram[rows, :] * (left[rows, None] * right[None, :])
         return gram
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         norms = self.kernel.diag(X)
         return namespace(norms).astype(inverse_lengths(norms, self.kernel) > 0, norms.dtype)
 

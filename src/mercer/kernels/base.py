@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, to_numpy
-from mercer.core.collections import Objects, as_objects, count, hash_key, member
+from mercer.core.collections import Collection, as_objects, count, hash_key, member
 from mercer.kernels.features import FeatureMap
 
 _ASYMMETRY = 1e-8
@@ -55,7 +55,7 @@ class Kernel(BaseEstimator):
 
     # -- what a user calls --------------------------------------------------------------------------
 
-    def __call__(self, X: Objects, Z: Objects | None = None) -> Array:
+    def __call__(self, X: Collection, Z: Collection | None = None) -> Array:
         """The Gram matrix of `X`, or the cross-Gram matrix between `X` and `Z`."""
         self.check_parameters()
         self.require_resolved()
@@ -71,17 +71,17 @@ class Kernel(BaseEstimator):
             )
         return values
 
-    def diag(self, X: Objects) -> Array:
+    def diag(self, X: Collection) -> Array:
         """k(x, x) for each object, without the rest of the Gram matrix."""
         self.check_parameters()
         self.require_resolved()
         return self._diag(self.check(X, "X"))
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as the collection this kernel works on, or an error that names what is wrong with it."""
         return as_objects(X, name)
 
-    def resolve(self, X: Objects) -> Kernel:
+    def resolve(self, X: Collection) -> Kernel:
         """A kernel with everything that depends on data (a median scale, a centre) fixed from `X`."""
         self.check_parameters()
         X = self.check(X, "X")
@@ -96,11 +96,11 @@ class Kernel(BaseEstimator):
         """Whether the kernel can be evaluated as it stands."""
         return all(part.is_resolved for part in self.parts())
 
-    def feature_map(self, X: Objects) -> FeatureMap | None:
+    def feature_map(self, X: Collection) -> FeatureMap | None:
         """A finite map φ with k(x, z) = φ(x)·φ(z), with its vocabulary taken from `X`; None where there is none."""
         return None
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """For each object, whether its image φ(x) says anything about it (True for most kernels)."""
         X = self.check(X, "X")
         return np.ones(X.shape[0] if is_array(X) else len(X), dtype=bool)
@@ -111,7 +111,7 @@ class Kernel(BaseEstimator):
 
     # -- vectorised forms, by default from `pointwise` ----------------------------------------------
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         if Z is not None:
             return np.asarray([[self._value(X, Z, i, j) for j in range(count(Z))] for i in range(count(X))])
         gram = np.empty((count(X), count(X)))
@@ -121,10 +121,10 @@ class Kernel(BaseEstimator):
         self._require_symmetric(X, gram)
         return gram
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return np.asarray([self._value(X, X, i, i) for i in range(count(X))])
 
-    def _value(self, X: Objects, Z: Objects, i: int, j: int) -> float:
+    def _value(self, X: Collection, Z: Collection, i: int, j: int) -> float:
         """k(x_i, z_j), which has to be a finite number."""
         x, z = member(X, i), member(Z, j)
         result: Any = self.pointwise(x, z)
@@ -138,7 +138,7 @@ class Kernel(BaseEstimator):
             "finite real number for every pair"
         )
 
-    def _require_symmetric(self, X: Objects, gram: np.ndarray) -> None:
+    def _require_symmetric(self, X: Collection, gram: np.ndarray) -> None:
         """Half of the matrix was copied from the other half: each object is tried in the other order with one other."""
         others = np.random.default_rng(0).permutation(len(gram))
         for i, j in enumerate(others):
@@ -150,7 +150,7 @@ class Kernel(BaseEstimator):
                     f"{swapped:.6g} for ({low}, {high}); expected the same value. Use {self._symmetrised} if that is meant"
                 )
 
-    def _resolved(self, X: Objects) -> Kernel:
+    def _resolved(self, X: Collection) -> Kernel:
         return self
 
     _symmetrised = "(k(x, z) + k(z, x)) / 2"

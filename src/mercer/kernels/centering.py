@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, like, namespace
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.kernels.algebra import Product, Scaled, Sum, _Around, _operand
 from mercer.kernels.base import Kernel, _same
 from mercer.kernels.grams import fresh, row_blocks
@@ -37,7 +37,7 @@ class Centered(_Around):
         """False: the mean has to be learned."""
         return False
 
-    def _resolved(self, X: Objects) -> CenteredAt:
+    def _resolved(self, X: Collection) -> CenteredAt:
         way_out = "pass fewer objects, or use the kernel without .centered(), and solver=LowRank(rank=...)"
         memory.require(count(X), count(X), 1, f"the mean of {self!r}", way_out)
         return CenteredAt.mean_of(self.kernel, X)
@@ -77,14 +77,14 @@ class CenteredAt(_Around):
     """
 
     kernel: Kernel
-    reference: Objects
+    reference: Collection
     weights: Array
     means: Array
     grand_mean: float
 
     @classmethod
     def mean_of(
-        cls, kernel: Kernel, X: Objects, weights: Array | None = None, gram: Array | None = None, **more: Any
+        cls, kernel: Kernel, X: Collection, weights: Array | None = None, gram: Array | None = None, **more: Any
     ) -> Self:
         """`kernel` around the mean of the checked objects `X`; `gram` is their Gram matrix where it is known."""
         gram = kernel(X) if gram is None else gram
@@ -94,7 +94,7 @@ class CenteredAt(_Around):
         means = gram @ weights
         return cls(kernel, X, weights, means, float(xp.sum(means * weights)), **more)
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
         at_reference = Z is not None and _same(Z, self.reference)
         left = gram @ like(self.weights, gram) if at_reference else self._means_of(X, Z is None)
@@ -106,11 +106,11 @@ class CenteredAt(_Around):
             gram[rows, :] = gram[rows, :] - (left[rows, None] + right[None, :]) + self.grand_mean
         return gram
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         norms = self.kernel.diag(X)
         return norms - 2.0 * like(self._means_of(X, True), norms) + self.grand_mean
 
-    def _means_of(self, X: Objects, alone: bool) -> Array:
+    def _means_of(self, X: Collection, alone: bool) -> Array:
         """Σ_p c_p k(x, x_p) for each x; `alone`: a Gram matrix given for X must then be that of the reference."""
         if _same(X, self.reference):
             return self.means

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, is_array, is_numpy_array, like, to_numpy
-from mercer.core.collections import Objects, as_objects, reject_non_collection
+from mercer.core.collections import Collection, as_objects, reject_non_collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 
@@ -38,7 +38,7 @@ class Classes(Kernel):
         """One half for the same class, else zero."""
         return 0.5 * bool(x == z)
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as a 1-D array: of numbers where all classes are numbers, of objects otherwise."""
         reject_non_collection(X, name)
         X = _numbers(X)
@@ -64,7 +64,7 @@ class Classes(Kernel):
                 )
         return classes
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         if Z is None:
             rows = columns = class_codes(X)[0]
         else:
@@ -72,10 +72,10 @@ class Classes(Kernel):
         # booleans to doubles and the half in one pass
         return _in_library(np.multiply(rows[:, None] == columns, 0.5), X)
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return _in_library(np.full(X.shape[0], 0.5), X)
 
-    def feature_map(self, X: Objects) -> ClassIndicators:
+    def feature_map(self, X: Collection) -> ClassIndicators:
         """One column for each class in `X`, holding √½ where the object is of that class."""
         return ClassIndicators(list(dict.fromkeys(_listed(self.check(X)))))
 
@@ -91,7 +91,7 @@ class ClassIndicators(FeatureMap):
         """One column per class."""
         return len(self.classes)
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The scaled indicator rows."""
         X = Classes().check(X)
         column = {label: j for j, label in enumerate(self.classes)}
@@ -102,7 +102,7 @@ class ClassIndicators(FeatureMap):
         return _in_library(rows, X)
 
 
-def class_codes(*collections: Objects) -> list[np.ndarray]:
+def class_codes(*collections: Collection) -> list[np.ndarray]:
     """The same integer for the same class, throughout the checked collections."""
     if not any(map(_is_objects, collections)):
         arrays = [to_numpy(collection) for collection in collections]
@@ -115,7 +115,7 @@ def class_codes(*collections: Objects) -> list[np.ndarray]:
     ]
 
 
-def _numbers(X: Objects) -> Objects:
+def _numbers(X: Collection) -> Collection:
     """A list or column of plain numbers as an array; anything else as it is."""
     if is_array(X):
         return X
@@ -130,11 +130,11 @@ def _is_objects(X: Array) -> bool:
     return is_numpy_array(X) and X.dtype.kind not in "biuf"
 
 
-def _listed(X: Objects) -> list[Any]:
+def _listed(X: Collection) -> list[Any]:
     return to_numpy(X).tolist()
 
 
-def _in_library(a: np.ndarray, X: Objects) -> Array:
+def _in_library(a: np.ndarray, X: Collection) -> Array:
     return a if is_numpy_array(X) else like(a, X)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mercer.core import memory
 from mercer.core.arrays import Array, NumericalWarning, eigh, like, namespace
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.kernels.algebra import Product, Scaled, Sum, _Around, _operand
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
@@ -49,7 +49,7 @@ class Clipped(_Around):
         """True: that is what clipping is for."""
         return True
 
-    def _resolved(self, X: Objects) -> ClippedAt:
+    def _resolved(self, X: Collection) -> ClippedAt:
         way_out = "pass fewer objects, or use the kernel without .clipped(), if it is one, and solver=LowRank(rank=...)"
         memory.require(count(X), count(X), 3, f"the eigenvectors of {self!r}", way_out)
         gram = self.kernel(X)
@@ -100,7 +100,7 @@ class ClippedAt(_Around):
     """
 
     kernel: Kernel
-    reference: Objects
+    reference: Collection
     dual: Array
     smallest_eigenvalue: float = 0.0
 
@@ -109,20 +109,20 @@ class ClippedAt(_Around):
         """True."""
         return True
 
-    def feature_map(self, X: Objects) -> Projections:
+    def feature_map(self, X: Collection) -> Projections:
         """Projections on the positive eigenvectors."""
         return Projections(self)
 
-    def rows(self, X: Objects) -> Array:
+    def rows(self, X: Collection) -> Array:
         """φ(x), one row per object."""
         values = self.kernel(X, self.reference)
         return values @ like(self.dual, values)
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         rows = self.rows(X)
         return rows @ (rows if Z is None else like(self.rows(Z), rows)).T
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         rows = self.rows(X)
         return namespace(rows).sum(rows * rows, axis=1)
 
@@ -141,6 +141,6 @@ class Projections(FeatureMap):
         """How many eigenvalues are positive."""
         return self.kernel.dual.shape[1]
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """φ(x), one row per object."""
         return self.kernel.rows(self.kernel.check(X))

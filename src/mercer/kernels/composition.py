@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mercer.core.arrays import Array, like, namespace
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels._scales import ScaledByDistance
 from mercer.kernels.algebra import _Around
 from mercer.kernels.base import Kernel
@@ -53,19 +53,19 @@ class GaussianOf(ScaledByDistance, _Around):
         squared = inner(x, x) + inner(z, z) - 2.0 * inner(x, z)
         return math.exp(-max(squared, 0.0) / (2.0 * float(self.scale) ** 2))
 
-    def distances(self, X: Objects) -> Array:
+    def distances(self, X: Collection) -> Array:
         """Distances in the feature space of the kernel inside."""
         squared = self._squared_distances(X, None)
         xp = namespace(squared)
         return xp.sqrt(xp.clip(squared, 0.0, None))
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         return to_gaussian(self._squared_distances(X, Z), float(self.scale))
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return namespace(norms := self.kernel.diag(X)).ones_like(norms)
 
-    def _squared_distances(self, X: Objects, Z: Objects | None) -> Array:
+    def _squared_distances(self, X: Collection, Z: Collection | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
         left, right = (like(norms, gram) for norms in squared_norms(self.kernel, X, Z, gram))
         xp = namespace(gram)

@@ -12,7 +12,7 @@ import scipy.linalg
 
 from mercer.core import memory
 from mercer.core.arrays import Array, NumericalWarning, to_numpy
-from mercer.core.collections import Objects, as_objects
+from mercer.core.collections import Collection, as_objects
 from mercer.kernels.base import Kernel, shown
 from mercer.kernels.centering import CenteredAt
 from mercer.kernels.functions import FromFunction
@@ -65,7 +65,7 @@ class MinusHalfSquares(Kernel):
         if not callable(self.distance):
             require_square(self.distance, "distance", "FromDistances")
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as objects the distance takes, or as positions in the matrix of distances."""
         if callable(self.distance):
             return as_objects(X, name)
@@ -163,7 +163,7 @@ class FromDistances(Kernel):
         if self.repair not in (None, "shift"):
             raise ValueError(f"repair={self.repair!r} in FromDistances; expected None or 'shift'")
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as objects the distance takes, or as positions in the matrix of distances."""
         return MinusHalfSquares(self.distance).check(X, name)
 

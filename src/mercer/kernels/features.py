@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 
 
 class FeatureMap:
@@ -18,11 +18,11 @@ class FeatureMap:
 
     dimension: int
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows φ(x), one per object."""
         raise TypeError(f"{type(self).__name__} must define __call__(X)")
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The same rows with only what is not zero kept, for those who need no dense array."""
         return sparse.csr_array(to_numpy(self(X)))
 
@@ -30,10 +30,10 @@ class FeatureMap:
 class SparseFeatureMap(FeatureMap):
     """A map whose rows are mostly zero: it defines `sparse_rows`, and the dense rows follow."""
 
-    def __call__(self, X: Objects) -> np.ndarray:
+    def __call__(self, X: Collection) -> np.ndarray:
         """The rows φ(x), zeros filled in."""
         return self.sparse_rows(X).toarray()
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The rows φ(x), one per object, with only what is not zero kept."""
         raise TypeError(f"{type(self).__name__} must define sparse_rows(X)")

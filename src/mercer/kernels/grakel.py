@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import _same
 from mercer.kernels.graphs import GraphKernel
 from mercer.structures.graphs import flatten
@@ -67,19 +67,19 @@ class FromGraKeL(GraphKernel):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> np.ndarray:
+    def _matrix(self, X: Collection, Z: Collection | None) -> np.ndarray:
         kernel = clone(self.kernel)
         if Z is None:
             gram = np.asarray(kernel.fit_transform(self._converted(X, "X")), dtype=float)
             return (gram + gram.T) / 2
         return np.asarray(kernel.fit(self._converted(Z, "Z")).transform(self._converted(X, "X")), dtype=float)
 
-    def _diag(self, X: Objects) -> np.ndarray:
+    def _diag(self, X: Collection) -> np.ndarray:
         kernel = clone(self.kernel)
         kernel.fit_transform(self._converted(X, "X"))
         return np.asarray(kernel.diagonal(), dtype=float).reshape(len(X), -1)[:, 0]
 
-    def _converted(self, X: Objects, name: str) -> list[Any]:
+    def _converted(self, X: Collection, name: str) -> list[Any]:
         """Graphs of GraKeL: edges in both directions, labels as numbers."""
         try:
             from grakel import Graph

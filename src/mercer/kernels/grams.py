@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mercer.core.arrays import Array, exp, is_numpy_array, namespace
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 
 _CACHED = 2**16
@@ -23,7 +23,7 @@ def row_blocks(gram: Array) -> Iterator[slice]:
         yield slice(start, min(start + step, gram.shape[0]))
 
 
-def fresh(gram: Array, X: Objects) -> Array:
+def fresh(gram: Array, X: Collection) -> Array:
     """`gram`, free to be overwritten: a copy where the kernel handed back the user's own matrix."""
     return namespace(gram).asarray(gram, copy=True) if gram is X else gram
 
@@ -33,7 +33,7 @@ def own(gram: Array, kernel: Kernel) -> Array:
     return namespace(gram).asarray(gram, copy=True) if kernel.pairwise else gram
 
 
-def squared_norms(kernel: Kernel, X: Objects, Z: Objects | None, gram: Array) -> tuple[Array, Array]:
+def squared_norms(kernel: Kernel, X: Collection, Z: Collection | None, gram: Array) -> tuple[Array, Array]:
     """k(x, x) and k(z, z) for the rows and columns of `gram`, read off its diagonal when there is no `Z`."""
     if Z is not None:
         return kernel.diag(X), kernel.diag(Z)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
@@ -28,7 +28,7 @@ class GraphKernel(Kernel):
 
     node_label: str | None
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of graphs, none of them empty."""
         return as_graphs(X, name)
 
@@ -49,7 +49,7 @@ class GraphKernel(Kernel):
 class _Counting(GraphKernel):
     """A kernel that is the inner product of counts: what is counted has a number, the same in every collection."""
 
-    def occurrences(self, X: Objects, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
+    def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
         """For each occurrence, the graph it is in and the number of what occurs."""
         raise TypeError(f"{type(self).__name__} must define occurrences(X)")
 
@@ -62,12 +62,12 @@ class _Counting(GraphKernel):
             counts.append(Counter(self.occurrences(alone)[1].tolist()))
         return float(sum(times * counts[1][what] for what, times in counts[0].items()))
 
-    def feature_map(self, X: Objects) -> GraphCounts:
+    def feature_map(self, X: Collection) -> GraphCounts:
         """One column for each thing that occurs in `X`."""
         self.check_parameters()
         return GraphCounts(self, np.unique(self.occurrences(self.check(X))[1]))
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> np.ndarray:
+    def _matrix(self, X: Collection, Z: Collection | None) -> np.ndarray:
         found = [self.occurrences(X)] if Z is None else [self.occurrences(X), self.occurrences(Z, "Z")]
         known, column = np.unique(np.concatenate([what for _, what in found]), return_inverse=True)
         parts = np.split(column, [len(found[0][1])])
@@ -78,7 +78,7 @@ class _Counting(GraphKernel):
         ]
         return products(*rows)
 
-    def _diag(self, X: Objects) -> np.ndarray:
+    def _diag(self, X: Collection) -> np.ndarray:
         graph, what = self.occurrences(X)
         known, column = np.unique(what, return_inverse=True)
         return squared_lengths(_counted(graph, column, (len(X), len(known))))
@@ -97,7 +97,7 @@ class GraphCounts(SparseFeatureMap):
         """One column for each."""
         return len(self.numbers)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per graph."""
         X = self.kernel.check(X)
         graph, what = self.kernel.occurrences(X)
@@ -139,7 +139,7 @@ class WeisfeilerLehman(_Counting):
         if isinstance(self.rounds, bool) or not isinstance(self.rounds, Integral) or self.rounds < 0:
             raise ValueError(f"rounds={self.rounds!r} in WeisfeilerLehman; expected a whole number from 0")
 
-    def occurrences(self, X: Objects, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
+    def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
         """The label of every node after every round."""
         flat = flatten(X, self.node_label, self.edge_label, name)
         labels, (here, there) = _mixed(flat.labels), flat.ends
@@ -178,7 +178,7 @@ class ShortestPath(_Counting):
 
     node_label: str | None = "label"
 
-    def occurrences(self, X: Objects, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
+    def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
         """The labels at both ends and the distance of every pair."""
         flat = flatten(X, self.node_label, None, name)
         owners, numbers = [], []
@@ -190,7 +190,7 @@ class ShortestPath(_Counting):
             owners.append(members[graph])
         return np.concatenate(owners), np.concatenate(numbers)
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """False for graphs without an edge, which have no pair to count."""
         return np.asarray([graph.number_of_edges() > 0 for graph in self.check(X)])
 

@@ -16,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, namespace, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.moves import Move, moves, number_of_moves
 from mercer.kernels.patches import check_sizes
@@ -241,7 +241,7 @@ class Jittered(VectorKernel):
         number_of_moves(self.reach, self.rotations)
         self.kernel.check_parameters()
 
-    def check(self, X: Objects, name: str = "X") -> Array:
+    def check(self, X: Collection, name: str = "X") -> Array:
         """`X` as rows of pixels, as many as the shape has."""
         check_sizes(X, self.shape, name)
         vectors = super().check(X, name)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
-from mercer.core.collections import Objects, as_objects, as_vectors, hash_key, reject_non_collection
+from mercer.core.collections import Collection, as_objects, as_vectors, hash_key, reject_non_collection
 from mercer.kernels._incidence import incidence, shared
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
@@ -24,7 +24,7 @@ class LabelSets(Kernel):
     The squared distance of two sets is the number of labels in one but not the other, the Hamming
     loss.
 
-    Objects are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice
+    Collection are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice
     counts once), or the rows of a 0/1 indicator array, frame or list of arrays (a list of lists is
     read as sets; to estimators y may be a sparse matrix too). The empty set is an object like any
     other: its image is the origin.
@@ -60,7 +60,7 @@ class LabelSets(Kernel):
             return float(namespace(x).sum(float64(x) * float64(z)))
         return float(len(set(x) & set(z)))
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as a 0/1 matrix, or as an array of sets."""
         reject_non_collection(X, name)
         known = None if self.labels is None else _known_labels(self.labels)
@@ -81,7 +81,7 @@ class LabelSets(Kernel):
         _reject_indicator_lists(sets, name)
         return sets
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         if _is_matrix(X):
             require_alike(X, Z)
             return inner_products(float64(X), None if Z is None else float64(Z))
@@ -92,12 +92,12 @@ class LabelSets(Kernel):
         rows.resize(rows.shape[0], len(columns))
         return shared(rows, others)
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         if _is_matrix(X):
             return namespace(X).sum(float64(X), axis=1)
         return np.asarray([float(len(set(labels))) for labels in X])
 
-    def feature_map(self, X: Objects) -> LabelIndicators:
+    def feature_map(self, X: Collection) -> LabelIndicators:
         """One column for each label in `X`, in order of first appearance, or those of the indicator matrix."""
         X = self.check(X)
         if _is_matrix(X):
@@ -118,7 +118,7 @@ class LabelIndicators(FeatureMap):
         """One column per label."""
         return len(self.labels)
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The indicator rows."""
         X = LabelSets().check(X)
         if _is_matrix(X) != self.from_matrix or (self.from_matrix and X.shape[1] != self.dimension):
@@ -137,7 +137,7 @@ def _ordered(labels: Any) -> Any:
     return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
 
 
-def _indicators(X: Objects, columns: dict[Hashable, int], grow: bool) -> sparse.csr_array:
+def _indicators(X: Collection, columns: dict[Hashable, int], grow: bool) -> sparse.csr_array:
     """Sets as a 0/1 matrix; labels without a column get a new one (`grow`) or are left out."""
     sets = [labels if isinstance(labels, set | frozenset) else set(labels) for labels in X]
     if grow:
@@ -149,11 +149,11 @@ def _indicators(X: Objects, columns: dict[Hashable, int], grow: bool) -> sparse.
     return incidence(np.asarray(items, dtype=np.intp), np.asarray(counts, dtype=np.intp), len(columns))
 
 
-def _is_matrix(X: Objects) -> bool:
+def _is_matrix(X: Collection) -> bool:
     return is_array(X) and X.ndim == 2
 
 
-def _as_matrix(X: Objects, name: str) -> Array | None:
+def _as_matrix(X: Collection, name: str) -> Array | None:
     """`X` as a 2-D array of numbers where it is an array, a frame or a list of arrays; else None."""
     if is_array(X) and not (is_numpy_array(X) and X.dtype == object):
         return None if X.ndim != 2 else X
@@ -225,11 +225,11 @@ def _require_set(labels: Any, name: str) -> None:
         raise TypeError(f"{name} is {labels!r:.60}, with labels that have no hash; {wanted}") from error
 
 
-def _described(X: Objects) -> str:
+def _described(X: Collection) -> str:
     return f"an indicator matrix of {X.shape[1]} columns" if _is_matrix(X) else "a collection of sets"
 
 
-def require_alike(X: Objects, Z: Objects | None, name: str = "X", other: str = "Z") -> None:
+def require_alike(X: Collection, Z: Collection | None, name: str = "X", other: str = "Z") -> None:
     """Raise unless both are sets, or both indicator matrices with the same columns."""
     if Z is not None and (_is_matrix(X) != _is_matrix(Z) or (_is_matrix(X) and X.shape[1] != Z.shape[1])):
         raise ValueError(

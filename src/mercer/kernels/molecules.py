@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, is_array, to_numpy
-from mercer.core.collections import Objects, hash_key
+from mercer.core.collections import Collection, hash_key
 from mercer.kernels.base import Kernel
 from mercer.structures.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
 from mercer.structures.molecules.fingerprints import KEPT, as_molecules, as_packed, check_fingerprint, fingerprints
@@ -69,7 +69,7 @@ class Tanimoto(Kernel):
         """Whether the weights are numbers."""
         return not isinstance(self.weights, str)
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as SMILES, or as packed rows."""
         molecules = as_molecules(X, name)
         if molecules.dtype == object and len(molecules) <= KEPT:
@@ -88,7 +88,7 @@ class Tanimoto(Kernel):
         union = float(np.sum(weights * np.maximum(left, right)))
         return float(np.sum(weights * left * right)) / union if union > 0 else 1.0
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         left, right = self._packed(X), None if Z is None else self._packed(Z)
         if right is not None and right.shape[1] != left.shape[1]:
             raise ValueError(
@@ -104,13 +104,13 @@ class Tanimoto(Kernel):
             )
         return weighted_tanimoto(left, right, weights)
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return np.ones(len(X))
 
-    def _packed(self, X: Objects) -> np.ndarray:
+    def _packed(self, X: Collection) -> np.ndarray:
         return as_packed(X, "X", self.fingerprint, self.radius, self.bits)
 
-    def _resolved(self, X: Objects) -> Self:
+    def _resolved(self, X: Collection) -> Self:
         if not isinstance(self.weights, str):
             return self
         packed = self._packed(X)
@@ -120,7 +120,7 @@ class Tanimoto(Kernel):
         parameters = self.get_params(deep=False) | {"weights": np.log((1.0 + len(packed)) / (1.0 + having))}
         return type(self)(**parameters)
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """False for fingerprints without a bit."""
         return bit_counts(words(self._packed(self.check(X)))) > 0
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, like, to_numpy
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class VirtualExamples(NamedTuple):
     """Pairs and moved copies of them: first all pairs as they are, then all of them after one move, and so on."""
 
     inputs: Array
-    outputs: Objects
+    outputs: Collection
     source: np.ndarray
     """Which of the given pairs each was made from: the `groups` that must not be split when choosing parameters."""
 
@@ -153,7 +153,7 @@ def virtual_examples(
         raise ValueError(f"X has {n} images and y has {count(y)} objects; expected one output for each image")
     source = np.tile(np.arange(n), len(every))
     if outputs_move:
-        outputs: Objects = _moved(_images(y, "y"), every)
+        outputs: Collection = _moved(_images(y, "y"), every)
     elif is_array(y):
         outputs = take(y, source)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.labels import LabelIndicators, LabelSets
@@ -21,7 +21,7 @@ class Overlap(Kernel):
     r"""The share of labels in common, :math:`k(A, B) = I / (I + a(|A| - I) + a(|B| - I))`, :math:`I = |A \cap B|`.
 
     ``penalty=0.5`` is F1 (Dice), ``penalty=1`` is Jaccard. Two empty sets are the same, k = 1; an empty set has nothing in common
-    with any other. Positive semi-definite from a = ½ upwards (Gower and Legendre 1986). Objects are written as for `LabelSets`.
+    with any other. Positive semi-definite from a = ½ upwards (Gower and Legendre 1986). Collection are written as for `LabelSets`.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Overlap(Kernel):
         if isinstance(a, bool) or not isinstance(a, numbers.Real) or not 0 < a < np.inf:
             raise ValueError(f"penalty={a!r} in Overlap; expected a number above zero, 0.5 for F1 or 1 for Jaccard")
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as a 0/1 matrix, or as an array of sets."""
         return LabelSets().check(X, name)
 
@@ -63,7 +63,7 @@ class Overlap(Kernel):
         both, left, right = inner(x, z), inner(x, x), inner(z, z)
         return both / (both + self.penalty * (left + right - 2.0 * both)) if left + right else 1.0
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         inner = LabelSets()
         both, left = inner(X, Z), inner.diag(X)
         right = left if Z is None else inner.diag(Z)
@@ -72,7 +72,7 @@ class Overlap(Kernel):
         none = everything == 0
         return xp.where(none, xp.ones_like(both), both / xp.where(none, xp.ones_like(both), everything))
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return namespace(sizes := LabelSets().diag(X)).ones_like(sizes)
 
 
@@ -97,7 +97,7 @@ class LabelsBySize(Kernel):
         """Label sets are the same whatever collection they are written as."""
         return LabelSets().key(x)
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as a 0/1 matrix, or as an array of sets."""
         return LabelSets().check(X, name)
 
@@ -107,7 +107,7 @@ class LabelsBySize(Kernel):
         left, right = inner(x, x), inner(z, z)
         return 0.0 if left != right else inner(x, z) if left else 1.0
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         inner = LabelSets()
         both, left = inner(X, Z), inner.diag(X)
         right = left if Z is None else inner.diag(Z)
@@ -116,11 +116,11 @@ class LabelsBySize(Kernel):
         none = alike & (left == 0)[:, None]
         return xp.where(none, xp.ones_like(both), xp.where(alike, both, xp.zeros_like(both)))
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         sizes = LabelSets().diag(X)
         return namespace(sizes).clip(sizes, 1.0, None)
 
-    def feature_map(self, X: Objects) -> SizedIndicators:
+    def feature_map(self, X: Collection) -> SizedIndicators:
         """One column for each label and size that occur together in `X`."""
         X = self.check(X)
         indicators = LabelSets().feature_map(X)
@@ -151,7 +151,7 @@ class SizedIndicators(FeatureMap):
         """One column per label and size, and one for the empty set."""
         return len(self.label) + self.with_empty
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The indicator rows."""
         X = LabelSets().check(X)
         rows = to_numpy(self.indicators(X))

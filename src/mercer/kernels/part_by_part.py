@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import is_array, to_numpy
-from mercer.core.collections import Objects, as_objects
+from mercer.core.collections import Collection, as_objects
 from mercer.kernels.base import Kernel
 
 
@@ -53,7 +53,7 @@ class PartByPart(Kernel):
             raise TypeError(f"kernel={self.kernel!r} in PartByPart; expected a kernel on parts, such as Gaussian()")
         self.kernel.check_parameters()
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an object array of sequences."""
         sequences = as_objects(X, name).copy()
         for i, sequence in enumerate(sequences):
@@ -63,7 +63,7 @@ class PartByPart(Kernel):
                 raise TypeError(f"{name}[{i}] is {sequence!r:.60}; expected a sequence of parts")
         return sequences
 
-    def resolve(self, X: Objects) -> Kernel:
+    def resolve(self, X: Collection) -> Kernel:
         """What the kernel on parts learns from data, it learns from all parts."""
         self.check_parameters()
         every = [part for sequence in self.check(X) for part in sequence]
@@ -97,7 +97,7 @@ class PartByPart(Kernel):
         return diagonal
 
 
-def by_position(sequences: np.ndarray) -> Iterator[tuple[np.ndarray, Objects]]:
+def by_position(sequences: np.ndarray) -> Iterator[tuple[np.ndarray, Collection]]:
     """For each position: which sequences have it, and their parts there as one collection."""
     lengths = _lengths(sequences)
     arrays = all(isinstance(sequence, np.ndarray) and sequence.dtype != object for sequence in sequences)
@@ -118,7 +118,7 @@ def _lengths(sequences: np.ndarray) -> np.ndarray:
     return np.asarray([len(sequence) for sequence in sequences])
 
 
-def _collected(parts: list[Any]) -> Objects:
+def _collected(parts: list[Any]) -> Collection:
     """Parts as a collection a kernel takes: vectors (and images) as rows of an array, anything else as objects."""
     first = parts[0]
     if is_array(first) or (isinstance(first, list | tuple) and first and isinstance(first[0], int | float)):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, like, namespace
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian, VectorKernel
 
@@ -110,14 +110,14 @@ class Patches(VectorKernel):
             raise TypeError(f"kernel={self.kernel!r} in Patches; expected a kernel on vectors, such as Gaussian()")
         self.kernel.check_parameters()
 
-    def check(self, X: Objects, name: str = "X") -> Array:
+    def check(self, X: Collection, name: str = "X") -> Array:
         """`X` as one row of pixels per image."""
         check_sizes(X, self.shape, name)
         X = super().check(X, name)
         check_pixels(X, self.shape, name)
         return X
 
-    def resolve(self, X: Objects) -> Patches:
+    def resolve(self, X: Collection) -> Patches:
         """The same with what `kernel` learns from data taken from the patches of `X`."""
         self.check_parameters()
         return Patches(self.shape, self.size, self.overlap, resolved_on_patches(self.kernel, self.grid, self.check(X)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
-from mercer.core.collections import Objects, as_objects, as_vectors, reject_non_collection, take
+from mercer.core.collections import Collection, as_objects, as_vectors, reject_non_collection, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.grams import asymmetry
 
@@ -59,7 +59,7 @@ class Precomputed(Kernel):
         if self.gram is not None:
             require_square(self.gram, "gram", "Precomputed")
 
-    def check(self, X: Objects, name: str = "X") -> Array:
+    def check(self, X: Collection, name: str = "X") -> Array:
         """`X` as a matrix of finite kernel values, or as positions in `gram`."""
         if self.gram is None:
             return as_vectors(X, name)

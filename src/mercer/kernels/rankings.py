@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, is_numpy_array, like, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.structures.rankings import as_rankings, order_key, pair_signs, positions
@@ -29,7 +29,7 @@ class RankingKernel(Kernel):
         """φ(y) of each row of ranks."""
         raise TypeError(f"{type(self).__name__} must define features(ranks)")
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as rows of ranks."""
         return as_rankings(X, name, partial=bool(self.partial))
 
@@ -37,7 +37,7 @@ class RankingKernel(Kernel):
         """The order, whatever numbers it is written with."""
         return order_key(x)
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """False for rankings that say nothing: fewer than two items ranked, or all of them tied."""
         return np.any(pair_signs(to_numpy(self.check(X))) != 0, axis=1)
 
@@ -46,11 +46,11 @@ class RankingKernel(Kernel):
         left, right = (self.features(np.asarray(to_numpy(y), dtype=float)[None, :])[0] for y in (x, z))
         return float(left @ right)
 
-    def feature_map(self, X: Objects) -> RankFeatures:
+    def feature_map(self, X: Collection) -> RankFeatures:
         """The features of rankings of as many items."""
         return RankFeatures(self, self.check(X).shape[1])
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         rows = self._rows(X)
         if Z is None:
             gram = rows @ rows.T
@@ -61,10 +61,10 @@ class RankingKernel(Kernel):
             )
         return _in_library(rows @ self._rows(Z).T, X)
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return _in_library(np.sum(self._rows(X) ** 2, axis=1), X)
 
-    def _rows(self, X: Objects) -> np.ndarray:
+    def _rows(self, X: Collection) -> np.ndarray:
         return self.features(to_numpy(X).astype(float))
 
 
@@ -200,7 +200,7 @@ class RankFeatures(FeatureMap):
         """One column for each pair of items, each item and position, or each item."""
         return self.kernel.features(np.arange(self.items, dtype=float)[None, :]).shape[1]
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows φ(y)."""
         X = self.kernel.check(X)
         if X.shape[1] != self.items:
@@ -208,5 +208,5 @@ class RankFeatures(FeatureMap):
         return _in_library(self.kernel._rows(X), X)
 
 
-def _in_library(a: np.ndarray, X: Objects) -> Array:
+def _in_library(a: np.ndarray, X: Collection) -> Array:
     return a if is_numpy_array(X) else like(a, X)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import Array, is_array, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels._scales import require_positive
 from mercer.kernels.base import Kernel
@@ -55,7 +55,7 @@ class _Binned(Kernel):
         """Whether the weights are numbers."""
         return not isinstance(self.weights, str)
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of spectra."""
         return as_spectra(X, name)
 
@@ -64,11 +64,11 @@ class _Binned(Kernel):
         rows = self._rows(as_spectra([x, z]))
         return float((rows[[0]] * rows[[1]]).sum())
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """False for spectra without a peak that counts."""
         return self._diag(self.check(X)) > 0
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
         left = self._rows(X)
         if Z is None:
             return products(left)
@@ -78,10 +78,10 @@ class _Binned(Kernel):
         right.resize(right.shape[0], width)
         return products(left, right)
 
-    def _diag(self, X: Objects) -> Array:
+    def _diag(self, X: Collection) -> Array:
         return squared_lengths(self._rows(X))
 
-    def _resolved(self, X: Objects) -> Self:
+    def _resolved(self, X: Collection) -> Self:
         if not isinstance(self.weights, str):
             return self
         bins = self._rows(X, weighted=False)
@@ -90,7 +90,7 @@ class _Binned(Kernel):
         weights = np.log((1.0 + len(X)) / (1.0 + np.append(having, 0)))
         return type(self)(**(self.get_params(deep=False) | {"weights": weights}))
 
-    def _rows(self, X: Objects, weighted: bool = True) -> sparse.csr_array:
+    def _rows(self, X: Collection, weighted: bool = True) -> sparse.csr_array:
         """One row of bins for each spectrum: a peak between the middles of two is shared out between them."""
         row = np.repeat(np.arange(len(X)), [len(spectrum) for spectrum in X])
         place = np.round(np.concatenate([self.positions(spectrum) for spectrum in X]) / float(self.width), _PLACES)
@@ -176,7 +176,7 @@ class NeutralLosses(_Binned):
     power: float = 0.25
     weights: Any = None
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of spectra with precursors."""
         spectra = as_spectra(X, name)
         for i, spectrum in enumerate(spectra):

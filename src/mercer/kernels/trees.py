@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.core.collections import Objects, as_objects
+from mercer.core.collections import Collection, as_objects
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels._trees import planted, subset_diagonal, subset_gram
 from mercer.kernels.base import Kernel
@@ -35,7 +35,7 @@ class TreeKernel(Kernel):
         if isinstance(self.decay, bool) or not isinstance(self.decay, Real) or not 0 < self.decay <= 1:
             raise ValueError(f"decay={self.decay!r} in {type(self).__name__}; expected a number above 0, at most 1")
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of trees, each in the form it came in."""
         objects = as_objects(X, name)
         _read(objects, name)
@@ -76,7 +76,7 @@ class Subtree(TreeKernel):
         sizes = _sizes(columns)
         return float(sum(times * right[t] * float(self.decay) ** sizes[t] for t, times in left.items()))
 
-    def feature_map(self, X: Objects) -> SubtreeCounts:
+    def feature_map(self, X: Collection) -> SubtreeCounts:
         """One column for each complete subtree in `X`, in order of first appearance."""
         self.check_parameters()
         columns: dict[Hashable, int] = {}
@@ -105,7 +105,7 @@ class SubtreeCounts(SparseFeatureMap):
         """One column per subtree."""
         return len(self.subtrees)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The weighted counts, one row per tree."""
         columns = {t: j for j, t in enumerate(self.subtrees)}
         found = [[j for j in _hanging(tree, columns) if j >= 0] for tree in _read(as_objects(X))]

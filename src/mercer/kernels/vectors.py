@@ -9,7 +9,7 @@ from typing import Any
 from scipy.spatial.distance import cdist
 
 from mercer.core.arrays import Array, exp, is_numpy_array, is_torch_array, like, namespace
-from mercer.core.collections import Objects, as_vectors
+from mercer.core.collections import Collection, as_vectors
 from mercer.kernels._scales import ScaledByDistance, require_positive
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
@@ -24,7 +24,7 @@ class VectorKernel(Kernel):
         """True: the objects are rows of a numeric array."""
         return True
 
-    def check(self, X: Objects, name: str = "X") -> Array:
+    def check(self, X: Collection, name: str = "X") -> Array:
         """`X` as a 2-D array of finite doubles."""
         return as_vectors(X, name)
 
@@ -51,7 +51,7 @@ class Linear(VectorKernel):
     def _diag(self, X: Array) -> Array:
         return namespace(X).sum(X * X, axis=1)
 
-    def feature_map(self, X: Objects) -> Vectors:
+    def feature_map(self, X: Collection) -> Vectors:
         """The vectors themselves."""
         return Vectors(self.check(X).shape[1])
 
@@ -194,7 +194,7 @@ class Vectors(FeatureMap):
 
     dimension: int
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The vectors as they are."""
         X = as_vectors(X)
         if X.shape[1] != self.dimension:

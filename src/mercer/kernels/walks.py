@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.core.threads import in_threads
 from mercer.kernels._scales import require_positive
 from mercer.kernels.graphs import GraphKernel
@@ -65,11 +65,11 @@ class RandomWalk(GraphKernel):
         product = np.kron(*(nx.to_numpy_array(g, weight=None) for g in (x, z)))[np.ix_(same, same)]
         return float(np.linalg.solve(np.eye(len(product)) - self.decay * product, np.ones(len(product))).sum())
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """True: every node is a walk."""
         return np.ones(len(self.check(X)), dtype=bool)
 
-    def _matrix(self, X: Objects, Z: Objects | None) -> np.ndarray:
+    def _matrix(self, X: Collection, Z: Collection | None) -> np.ndarray:
         left = flatten(X, self.node_label, None)
         right = left if Z is None else flatten(Z, self.node_label, None, "Z")
         self._require_finite(left, right)
@@ -83,7 +83,7 @@ class RandomWalk(GraphKernel):
         in_threads(fill, len(X), float(left.starts[-1]) * float(right.starts[-1]) > _SMALL)
         return gram
 
-    def _diag(self, X: Objects) -> np.ndarray:
+    def _diag(self, X: Collection) -> np.ndarray:
         return np.asarray([self._matrix(X[i : i + 1], None)[0, 0] for i in range(len(X))])
 
     def _require_finite(self, left: FlatGraphs, right: FlatGraphs) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, namespace
-from mercer.core.collections import Objects, count, is_numeric, member, take
+from mercer.core.collections import Collection, count, is_numeric, member, take
 from mercer.kernels.base import Kernel, _same
 from mercer.losses.rows import alone, side_by_side
 
@@ -34,18 +34,18 @@ class Loss(BaseEstimator):
         """Δ(y, ŷ) for two objects."""
         return float(self.pointwise(y_true, y_pred))
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """Δ(y_i, ŷ_i) for each i."""
         A, B = side_by_side(Y_true, Y_pred, paired=True)
         return np.asarray([self._finite(A, B, i, i) for i in range(count(A))])
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """Δ(a, b) for each true object a in `A` and predicted object b in `B`."""
         A, B = side_by_side(A, B)
         rows = [[self._finite(A, B, i, j) for j in range(count(B))] for i in range(count(A))]
         return np.asarray(rows)
 
-    def _finite(self, A: Objects, B: Objects, i: int, j: int) -> float:
+    def _finite(self, A: Collection, B: Collection, i: int, j: int) -> float:
         y, z = member(A, i), member(B, j)
         result = self.pointwise(y, z)
         try:
@@ -124,7 +124,7 @@ class KernelLoss(Loss):
         """The squared distance of two objects."""
         return float(self.matrix(alone(y_true), alone(y_pred))[0, 0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """Squared distances of pairs, without the whole matrix."""
         A, B = self._checked(Y_true, Y_pred, paired=True)
         # vectors: a small block is one fast call; objects: its off-diagonal would be work lost
@@ -135,13 +135,13 @@ class KernelLoss(Loss):
         cross = xp.concat([xp.linalg.diagonal(block) for block in blocks])
         return self._distance(self.kernel.diag(A), self.kernel.diag(B), cross)
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """Squared distances of all pairs."""
         A, B = self._checked(A, B)
         left, right = self.kernel.diag(A), self.kernel.diag(B)
         return self._distance(left[:, None], right[None, :], self.kernel(A, B))
 
-    def _checked(self, A: Objects, B: Objects, paired: bool = False) -> tuple[Objects, Objects]:
+    def _checked(self, A: Collection, B: Collection, paired: bool = False) -> tuple[Collection, Collection]:
         A, B = self.kernel.check(A, "Y_true"), self.kernel.check(B, "Y_pred")
         return side_by_side(A, B, paired=paired)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, hash_key, is_numeric, members
+from mercer.core.collections import Collection, hash_key, is_numeric, members
 from mercer.losses.base import Loss
 from mercer.losses.ready import _sequences
 from mercer.losses.rows import alone, side_by_side
@@ -45,19 +45,19 @@ class CostMatrix(Loss):
         """The cost of one pair."""
         return float(self.paired(alone(y_true), alone(y_pred))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The cost of each pair."""
         A, B = side_by_side(Y_true, Y_pred, paired=True)
         costs = self._table()
         return costs[self._rows(A, "y_true"), self._rows(B, "y_pred")]
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The cost of all pairs."""
         A, B = side_by_side(A, B)
         costs = self._table()
         return costs[np.ix_(self._rows(A, "y_true"), self._rows(B, "y_pred"))]
 
-    def _rows(self, objects: Objects, name: str) -> np.ndarray:
+    def _rows(self, objects: Collection, name: str) -> np.ndarray:
         place = {_class_key(one): i for i, one in enumerate(self.classes)}
         keys = [_class_key(one) for one in members(objects)]
         for i, key in enumerate(keys):
@@ -120,17 +120,17 @@ class WeightedEditDistance(Loss):
         """The price of one pair."""
         return float(self.paired(alone(y_true), alone(y_pred))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The price of each pair."""
         A, B = side_by_side(Y_true, Y_pred, paired=True)
         return self._prices(A, B, paired=True)[:, 0]
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The price of all pairs."""
         A, B = side_by_side(A, B)
         return self._prices(A, B, paired=False)
 
-    def _prices(self, A: Objects, B: Objects, paired: bool) -> np.ndarray:
+    def _prices(self, A: Collection, B: Collection, paired: bool) -> np.ndarray:
         self._check_parameters()
         left, right = _sequences(A, "y_true"), _sequences(B, "y_pred")
         number: dict[Hashable, int] = {}

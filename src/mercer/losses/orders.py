@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
-from mercer.core.collections import Objects, as_vectors, hash_key, is_numeric, members
+from mercer.core.collections import Collection, as_vectors, hash_key, is_numeric, members
 from mercer.losses.base import Loss
 from mercer.losses.rows import alone, side_by_side
 
@@ -44,18 +44,18 @@ class Kendall(Loss):
         """The loss of two rankings."""
         return float(self.paired(alone(_vector(y_true)), alone(_vector(y_pred)))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The loss of each pair of rankings."""
         A, B = self._rankings(Y_true, Y_pred, paired=True)
         xp = namespace(A)
         return self._loss(A, B, lambda a, b: xp.sum(a * b, axis=1))
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The loss of all pairs of rankings."""
         A, B = self._rankings(A, B, paired=False)
         return self._loss(A, B, lambda a, b: a @ b.T)
 
-    def _rankings(self, A: Objects, B: Objects, paired: bool) -> tuple[Array, Array]:
+    def _rankings(self, A: Collection, B: Collection, paired: bool) -> tuple[Array, Array]:
         if self.ties not in ("a", "b"):
             raise ValueError(f"ties={self.ties!r} in Kendall; expected 'a' or 'b'")
         A, B = _ranks(A, "Y_true"), _ranks(B, "Y_pred")
@@ -105,12 +105,12 @@ class RocAuc(Loss):
         """The loss of one object."""
         return float(self.paired(alone(_vector(y_true)), alone(_vector(y_pred)))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The loss of each object."""
         relevant, scores = _labels_and_scores(Y_true, Y_pred, paired=True)
         return _auc_loss(relevant, scores, lambda a, b: namespace(a).sum(a * b, axis=1))
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The loss of each set of relevant labels under each vector of scores."""
         relevant, scores = _labels_and_scores(A, B, paired=False)
         return _auc_loss(relevant, scores, lambda a, b: a @ b.T)
@@ -121,7 +121,7 @@ class TopK(Loss):
     r"""The share of the true labels that is not among the k best, :math:`1 - |y \cap \mathrm{top}_k(\hat y)| / \min(k, |y|)`.
 
     y says which labels are true (0 or 1; or the number of the one that is) and ŷ gives each label a score; ties count against the
-    true label. Objects of any other kind: ŷ is a list of guesses, best first, and the loss is whether y is none of the first k.
+    true label. Collection of any other kind: ŷ is a list of guesses, best first, and the loss is whether y is none of the first k.
 
     Parameters
     ----------
@@ -147,14 +147,14 @@ class TopK(Loss):
         guesses = y_pred if isinstance(y_pred, list) else [y_pred]
         return float(hash_key(y_true) not in map(hash_key, guesses[: self.k]))
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The loss of each object."""
         if not _are_scores(Y_pred):
             return super().paired(Y_true, Y_pred)
         self._check()
         return self._missed(*_labels_and_scores(Y_true, Y_pred, True), lambda a, b: namespace(a).sum(a * b, axis=1))
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The loss of each true object under each vector of scores."""
         if not _are_scores(B):
             return super().matrix(A, B)
@@ -196,7 +196,7 @@ def _compared(rankings: Array, item: int) -> tuple[Array, Array]:
     return xp.sign(xp.where(known, difference, xp.zeros_like(difference))), xp.astype(known, xp.float64)
 
 
-def _ranks(rankings: Objects, name: str) -> Array:
+def _ranks(rankings: Collection, name: str) -> Array:
     """Rankings as rows of doubles, NaN where an item has no rank."""
     rows = rankings if is_numeric(rankings) else np.asarray([_vector(row) for row in _of_one_length(rankings, name)])
     if rows.ndim != 2:
@@ -208,7 +208,7 @@ def _ranks(rankings: Objects, name: str) -> Array:
     return xp.where(ranks < 0, xp.full_like(ranks, xp.nan), ranks)
 
 
-def _of_one_length(rankings: Objects, name: str) -> list[Any]:
+def _of_one_length(rankings: Collection, name: str) -> list[Any]:
     rows = list(rankings)
     for i, row in enumerate(rows):
         if not _is_vector(row):
@@ -233,13 +233,13 @@ def _vector(row: Any) -> Array:
     return row if is_array(row) else np.asarray(row)
 
 
-def _are_scores(Y: Objects) -> bool:
+def _are_scores(Y: Collection) -> bool:
     if is_numeric(Y):
         return Y.ndim == 2
     return all(_is_vector(row) for row in Y)
 
 
-def _labels_and_scores(A: Objects, B: Objects, paired: bool) -> tuple[Array, Array]:
+def _labels_and_scores(A: Collection, B: Collection, paired: bool) -> tuple[Array, Array]:
     scores = as_vectors(B, "Y_pred")
     labels = _numbers(A)
     true = as_vectors(A, "Y_true") if labels is None else _one_hot(labels, scores)
@@ -254,7 +254,7 @@ def _labels_and_scores(A: Objects, B: Objects, paired: bool) -> tuple[Array, Arr
     return side_by_side(true, scores, paired=paired)
 
 
-def _numbers(A: Objects) -> np.ndarray | None:
+def _numbers(A: Collection) -> np.ndarray | None:
     """The one true label of each object, where `A` names it; None where `A` has a row for each object."""
     if is_numeric(A):
         return None if A.ndim > 1 else to_numpy(A)

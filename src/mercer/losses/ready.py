@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, namespace, to_numpy
-from mercer.core.collections import Objects, as_vectors, hash_key, is_numeric, members
+from mercer.core.collections import Collection, as_vectors, hash_key, is_numeric, members
 from mercer.losses.base import Loss
 from mercer.losses.edits import edit_distances
 from mercer.losses.rows import alone, side_by_side
@@ -32,7 +32,7 @@ class ZeroOne(Loss):
             return float(not bool(y_true == y_pred))
         return float(a != b)
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """Which objects differ from which."""
         A, B = side_by_side(A, B)
         left, right = [_key(a) for a in members(A)], [_key(b) for b in members(B)]
@@ -60,7 +60,7 @@ class Hamming(Loss):
         """The loss of one pair."""
         return float(self.paired(alone(y_true), alone(y_pred))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The loss of each pair."""
         A, B = side_by_side(Y_true, Y_pred, paired=True)
         if _are_sets(A) and _are_sets(B):
@@ -70,7 +70,7 @@ class Hamming(Loss):
         differing = xp.sum(xp.astype(rows != others, xp.float64), axis=1)
         return differing / xp.maximum(lengths, other_lengths)
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The loss of all pairs."""
         A, B = side_by_side(A, B)
         if _are_sets(A) and _are_sets(B):
@@ -97,12 +97,12 @@ class SquaredError(Loss):
         """The squared distance of two vectors."""
         return float(self.paired(alone(y_true), alone(y_pred))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The squared distance of each pair."""
         A, B = _vectors(Y_true, Y_pred, paired=True)
         return namespace(A).sum((A - B) ** 2, axis=1)
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The squared distance of all pairs."""
         A, B = _vectors(A, B, paired=False)
         xp = namespace(A)
@@ -129,22 +129,22 @@ class EditDistance(Loss):
         """The distance of one pair."""
         return float(self.paired(alone(y_true), alone(y_pred))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The distance of each pair."""
         A, B = side_by_side(Y_true, Y_pred, paired=True)
         return self._distances(A, B, paired=True)[:, 0]
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The distance of all pairs."""
         A, B = side_by_side(A, B)
         return self._distances(A, B, paired=False)
 
-    def _distances(self, A: Objects, B: Objects, paired: bool) -> np.ndarray:
+    def _distances(self, A: Collection, B: Collection, paired: bool) -> np.ndarray:
         left, right = encode(_sequences(A, "y_true"), _sequences(B, "y_pred"))
         return edit_distances(*left, *right, paired)
 
 
-def _vectors(A: Objects, B: Objects, paired: bool) -> tuple[Array, Array]:
+def _vectors(A: Collection, B: Collection, paired: bool) -> tuple[Array, Array]:
     A, B = as_vectors(A, "Y_true"), as_vectors(B, "Y_pred")
     _require_same_width(A, B)
     return side_by_side(A, B, paired=paired)
@@ -158,7 +158,7 @@ def _require_same_width(A: Array, B: Array) -> None:
         )
 
 
-def _aligned(A: Objects, B: Objects) -> tuple[Array, Array, Array, Array]:
+def _aligned(A: Collection, B: Collection) -> tuple[Array, Array, Array, Array]:
     """Rows to compare position by position, and each row's length (1 at least: a divisor)."""
     if is_numeric(A) and is_numeric(B):
         xp = namespace(A, B)
@@ -172,7 +172,7 @@ def _aligned(A: Objects, B: Objects) -> tuple[Array, Array, Array, Array]:
     return left.padded(width), right.padded(width), *lengths
 
 
-def _sequences(objects: Objects, name: str) -> list[Any]:
+def _sequences(objects: Collection, name: str) -> list[Any]:
     sequences = [to_numpy(part).tolist() if is_numeric(part) else part for part in members(objects)]
     for i, sequence in enumerate(sequences):
         if not hasattr(sequence, "__len__") or isinstance(sequence, set | frozenset | dict):
@@ -182,7 +182,7 @@ def _sequences(objects: Objects, name: str) -> list[Any]:
     return sequences
 
 
-def _are_sets(objects: Objects) -> bool:
+def _are_sets(objects: Collection) -> bool:
     return not is_numeric(objects) and all(isinstance(part, set | frozenset) for part in objects)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import like
-from mercer.core.collections import Objects, as_objects, count, is_numeric
+from mercer.core.collections import Collection, as_objects, count, is_numeric
 
 
-def side_by_side(A: Objects, B: Objects, *, paired: bool = False) -> tuple[Objects, Objects]:
+def side_by_side(A: Collection, B: Collection, *, paired: bool = False) -> tuple[Collection, Collection]:
     """True and predicted objects as collections; as many of each when `paired`."""
     A = A if is_numeric(A) else as_objects(A, "Y_true")
     B = B if is_numeric(B) else as_objects(B, "Y_pred")
@@ -21,7 +21,7 @@ def side_by_side(A: Objects, B: Objects, *, paired: bool = False) -> tuple[Objec
     return A, (like(B, A) if is_numeric(A) and is_numeric(B) else B)
 
 
-def alone(thing: Any) -> Objects:
+def alone(thing: Any) -> Collection:
     """A collection of one object: an array for a vector or a number."""
     if isinstance(thing, Real):
         return np.asarray([thing])

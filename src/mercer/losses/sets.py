@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.core.arrays import Array, float64, namespace
-from mercer.core.collections import Objects, as_vectors, is_numeric
+from mercer.core.collections import Collection, as_vectors, is_numeric
 from mercer.kernels.labels import LabelSets, require_alike
 from mercer.losses.base import Loss
 from mercer.losses.rows import alone, side_by_side
@@ -34,7 +34,7 @@ class _Overlap(Loss):
         """The loss of two sets."""
         return float(self.paired(alone(y_true), alone(y_pred))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The loss of each pair of sets."""
         A, B = self._sets(Y_true, Y_pred, paired=True)
         if is_numeric(A):
@@ -44,13 +44,13 @@ class _Overlap(Loss):
         both = np.asarray([float(len(set(a) & set(b))) for a, b in zip(A, B, strict=True)])
         return self._loss(both, LabelSets().diag(A), LabelSets().diag(B))
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The loss of all pairs of sets."""
         A, B = self._sets(A, B, paired=False)
         kernel = LabelSets()
         return self._loss(kernel(A, B), kernel.diag(A)[:, None], kernel.diag(B)[None, :])
 
-    def _sets(self, A: Objects, B: Objects, paired: bool) -> tuple[Objects, Objects]:
+    def _sets(self, A: Collection, B: Collection, paired: bool) -> tuple[Collection, Collection]:
         self.check_parameters()
         A, B = LabelSets().check(A, "Y_true"), LabelSets().check(B, "Y_pred")
         require_alike(A, B, "Y_true", "Y_pred")
@@ -127,19 +127,19 @@ class IoU(Loss):
         """The loss of two masks."""
         return float(self.paired(alone(y_true), alone(y_pred))[0])
 
-    def paired(self, Y_true: Objects, Y_pred: Objects) -> Array:
+    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """The loss of each pair of masks."""
         A, B = self._masks(Y_true, Y_pred, paired=True)
         xp = namespace(A)
         return _of_union(xp.sum(A * B, axis=1), xp.sum(A, axis=1), xp.sum(B, axis=1))
 
-    def matrix(self, A: Objects, B: Objects) -> Array:
+    def matrix(self, A: Collection, B: Collection) -> Array:
         """The loss of all pairs of masks."""
         A, B = self._masks(A, B, paired=False)
         xp = namespace(A)
         return _of_union(A @ B.T, xp.sum(A, axis=1)[:, None], xp.sum(B, axis=1)[None, :])
 
-    def _masks(self, A: Objects, B: Objects, paired: bool) -> tuple[Array, Array]:
+    def _masks(self, A: Collection, B: Collection, paired: bool) -> tuple[Array, Array]:
         shapes = {tuple(part.shape[1:]): None for part in (A, B) if is_numeric(part) and part.ndim > 2}
         A, B = as_vectors(A, "Y_true"), as_vectors(B, "Y_pred")
         if A.shape[1] != B.shape[1]:

@@ -14,7 +14,7 @@ from mercer.core.arrays import Array, namespace
 class Inputs(Protocol):
     r"""What an operator may look at of the input Gram matrix, :math:`k = U T U^\top` with orthonormal columns in U.
 
-    Solvers bring it in a form that is cheap to solve in: T diagonal (`mercer.solvers.Spectrum`) or tridiagonal.
+    Solvers bring it in a form that is cheap to solve in: T diagonal (`mercer.solvers.GramEigh`) or tridiagonal.
     """
 
     complete: bool

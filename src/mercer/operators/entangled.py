@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.operators.blocks import full
@@ -112,12 +112,12 @@ class Entangled(OperatorValuedKernel):
         xp = namespace(Q)
         return xp.permute_dims(xp.reshape(Q, (Q.shape[0] // p, p, Q.shape[1])), (2, 1, 0))
 
-    def feature_map(self, X: Objects) -> KrausFeatures:
+    def feature_map(self, X: Collection) -> KrausFeatures:
         """F(x) with columns M_s φ(x)."""
         assert self.outputs is not None
         return KrausFeatures(self.features, self.Q, self.outputs, self.Q.shape[1])
 
-    def _resolved(self, X: Objects, p: int) -> Entangled:
+    def _resolved(self, X: Collection, p: int) -> Entangled:
         if self.outputs is not None and self.outputs != p:
             raise ValueError(f"y has {p} columns and {self!r} is for {self.outputs} outputs; expected as many of each")
         features = fixed_features(self.features, X)
@@ -128,7 +128,7 @@ class Entangled(OperatorValuedKernel):
             )
         return Entangled(features, self.Q, p)
 
-    def _block(self, x: Objects, z: Objects) -> Array:
+    def _block(self, x: Collection, z: Collection) -> Array:
         left, right = (float64(self.features(each))[0, :] for each in (x, z))
         M = like(self.kraus, left)
         return (M @ left).T @ (M @ right)
@@ -143,7 +143,7 @@ class KrausFeatures(FeatureMap):
     outputs: int
     dimension: int
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """(n, p, r)."""
         rows = float64(self.features(X))
         xp, Q = namespace(rows), float64(like(self.Q, rows))

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, NumericalWarning, is_array, namespace, solve_triangular, zeros
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
@@ -46,7 +46,7 @@ class Nystroem(BaseEstimator):
         self.rank = rank
         self.tol = tol
 
-    def fit(self, X: Objects) -> NystroemFeatures:
+    def fit(self, X: Collection) -> NystroemFeatures:
         """The map, its pivots chosen among `X`."""
         if self.rank is not None and (isinstance(self.rank, bool) or int(self.rank) != self.rank or self.rank < 1):
             raise ValueError(f"rank={self.rank!r} in Nystroem; expected a positive whole number, or None to go by tol")
@@ -77,13 +77,13 @@ class NystroemFeatures(FeatureMap):
     """Kernel values against fixed pivots, made orthonormal."""
 
     kernel: Kernel
-    pivots: Objects
+    pivots: Collection
     triangle: Array
     dimension: int
     residual: float
     """Share of the trace of the Gram matrix the features leave out."""
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows φ̂(x)."""
         rows = solve_triangular(self.triangle, self.kernel(X, self.pivots).T).T
         spare = self.dimension - rows.shape[1]
@@ -98,7 +98,7 @@ class KernelFeatures(FeatureMap):
     map: FeatureMap
     dimension: int
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows φ(x)."""
         return self.map(self.kernel.check(X))
 
@@ -110,7 +110,7 @@ class ExplicitFeatures(FeatureMap):
     function: Callable[[Any], Array]
     dimension: int
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows φ(x), or (n, p, N) where outputs have features of their own."""
         found = self.function(X)
         if not is_array(found) or found.ndim not in (2, 3) or found.shape[0] != count(X):
@@ -123,7 +123,7 @@ class ExplicitFeatures(FeatureMap):
         return found
 
 
-def fixed_features(features: Any, X: Objects) -> FeatureMap:
+def fixed_features(features: Any, X: Collection) -> FeatureMap:
     """`features` as a map of fixed dimension: a kernel's own, Nyström's fitted to `X`, or a function as it is."""
     if isinstance(features, FeatureMap):
         return features

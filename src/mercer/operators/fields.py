@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from mercer.core.arrays import Array, eye, namespace
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import matched, squared_euclidean
@@ -37,7 +37,7 @@ class FieldKernel(OperatorValuedKernel):
         """The scale is one of a Gaussian kernel."""
         Gaussian(self.scale).check_parameters()
 
-    def check(self, X: Objects, name: str = "X") -> Array:
+    def check(self, X: Collection, name: str = "X") -> Array:
         """`X` as vectors with one feature for each output."""
         X = super().check(X, name)
         if self.features is not None and X.shape[1] != self.features:
@@ -51,7 +51,7 @@ class FieldKernel(OperatorValuedKernel):
         """The factor of I for squared distances ‖u‖²."""
         raise TypeError(f"{type(self).__name__} must define level(squared, d)")
 
-    def _resolved(self, X: Objects, p: int) -> Self:
+    def _resolved(self, X: Collection, p: int) -> Self:
         if X.shape[1] != p:
             raise ValueError(
                 f"y has {p} columns and X has {X.shape[1]}; expected as many of each, since {type(self).__name__} is for "
@@ -124,7 +124,7 @@ class DivergenceFree(FieldKernel):
         """D − 1 − ‖u‖²."""
         return (d - 1.0) - squared
 
-    def check(self, X: Objects, name: str = "X") -> Array:
+    def check(self, X: Collection, name: str = "X") -> Array:
         """`X` as vectors, in two dimensions or more."""
         X = super().check(X, name)
         if X.shape[1] < 2:

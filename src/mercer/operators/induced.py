@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mercer.core.arrays import Array, clip_spectrum, eigh, like
-from mercer.core.collections import Objects, count
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.collections import Collection, count
+from mercer.core.gram_eigh import GramEigh
 from mercer.embeddings import Embedding, Features, Spectral
 from mercer.kernels.base import Kernel
 from mercer.kernels.grams import own
@@ -55,7 +55,7 @@ class InducedJoint(JointKernel):
         self.embedding = embedding
         self.matrix = matrix
 
-    def resolve(self, X: Objects, Y: Objects) -> JointKernel:
+    def resolve(self, X: Collection, Y: Collection) -> JointKernel:
         """The same with the operator taken from these pairs."""
         k, l = self.input_kernel.resolve(X), self.output_kernel.resolve(Y)
         if isinstance(self.operator, Identity):
@@ -64,16 +64,16 @@ class InducedJoint(JointKernel):
         embedding.fit(l, l.check(Y, "Y"))
         values, vectors = eigh(own(k(X), k))
         values = clip_spectrum(values, f"the input Gram matrix of {k!r}")
-        inputs = Spectrum(vectors, values, vectors)
+        inputs = GramEigh(vectors, values, vectors)
         outputs = Outputs(like(embedding.coordinates_, vectors), count(Y), embedding.orthogonal_, inputs)
         return InducedJoint(k, l, self.operator, embedding, self.operator.matrix(outputs))
 
-    def blocks(self, X: Objects, X2: Objects | None, width: int) -> Array:
+    def blocks(self, X: Collection, X2: Collection | None, width: int) -> Array:
         """k(x, x')·C."""
         gram = self.input_kernel(X, X2)
         return gram[:, :, None, None] * self._fitted()[1][None, None, :, :]
 
-    def _matrix(self, X: Objects, Y: Objects, X2: Objects | None, Y2: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
         embedding, matrix = self._fitted()
         gram = self.input_kernel(X, X2)
         rows = like(embedding.transform(embedding.kernel_.check(Y, "Y")), matrix)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, like, zeros
-from mercer.core.collections import Objects, as_vectors, count, take
+from mercer.core.collections import Collection, as_vectors, count, take
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import matched
@@ -29,7 +29,9 @@ class JointKernel(BaseEstimator):
     `blocks` is K in output coordinates, dense; calling the object gives J.
     """
 
-    def __call__(self, X: Objects, Y: Objects, X2: Objects | None = None, Y2: Objects | None = None) -> Array:
+    def __call__(
+        self, X: Collection, Y: Collection, X2: Collection | None = None, Y2: Collection | None = None
+    ) -> Array:
         """J between the pairs of `X` and `Y`, or between these and the pairs of `X2` and `Y2`."""
         if (X2 is None) != (Y2 is None):
             raise ValueError("only one of X2 and Y2 was given; expected both sides of the second pairs, or neither")
@@ -41,15 +43,15 @@ class JointKernel(BaseEstimator):
                 )
         return self._matrix(X, Y, X2, Y2)
 
-    def resolve(self, X: Objects, Y: Objects) -> JointKernel:
+    def resolve(self, X: Collection, Y: Collection) -> JointKernel:
         """The same with everything that depends on data (a median scale, a covariance) taken from these pairs."""
         raise TypeError(f"{type(self).__name__} must define resolve(X, Y)")
 
-    def blocks(self, X: Objects, X2: Objects | None, width: int) -> Array:
+    def blocks(self, X: Collection, X2: Collection | None, width: int) -> Array:
         """K(x, x') in `width` output coordinates, of shape (n, m, width, width)."""
         raise TypeError(f"{type(self).__name__} must define blocks(X, X2, width)")
 
-    def _matrix(self, X: Objects, Y: Objects, X2: Objects | None, Y2: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
         raise TypeError(f"{type(self).__name__} must define _matrix(X, Y, X2, Y2)")
 
 
@@ -62,11 +64,11 @@ class CoordinateJoint(JointKernel):
     ``0.5 * PatchwiseJoint((30, 32)) + 0.5 * TensorProductJoint()``.
     """
 
-    def groups(self, X: Objects, X2: Objects | None, width: int) -> list[Group]:
+    def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """The groups of `width` output coordinates, each with its Gram matrix; the same groups for all inputs."""
         raise TypeError(f"{type(self).__name__} must define groups(X, X2, width)")
 
-    def blocks(self, X: Objects, X2: Objects | None, width: int) -> Array:
+    def blocks(self, X: Collection, X2: Collection | None, width: int) -> Array:
         """K(x, x'), zero off the diagonal."""
         groups = self.groups(X, X2, width)
         found = zeros((*groups[0].gram.shape, width, width), groups[0].gram)
@@ -75,7 +77,7 @@ class CoordinateJoint(JointKernel):
                 found[:, :, a, a] = gram
         return found
 
-    def _matrix(self, X: Objects, Y: Objects, X2: Objects | None, Y2: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
         rows = as_vectors(Y, "Y")
         others = rows if Y2 is None else matched(rows, as_vectors(Y2, "Y2"))
         parts = []
@@ -116,15 +118,15 @@ class TensorProductJoint(CoordinateJoint):
         self.input_kernel = input_kernel
         self.output_kernel = output_kernel
 
-    def resolve(self, X: Objects, Y: Objects) -> TensorProductJoint:
+    def resolve(self, X: Collection, Y: Collection) -> TensorProductJoint:
         """Both kernels resolved."""
         return TensorProductJoint(self.input_kernel.resolve(X), self.output_kernel.resolve(Y))
 
-    def groups(self, X: Objects, X2: Objects | None, width: int) -> list[Group]:
+    def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """One for all coordinates, with k."""
         return [Group(np.arange(width), self.input_kernel(X, X2))]
 
-    def _matrix(self, X: Objects, Y: Objects, X2: Objects | None, Y2: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
         gram = self.input_kernel(X, X2)
         return gram * like(self.output_kernel(Y, Y2), gram)
 
@@ -156,11 +158,11 @@ class DiagonalRegularizationJoint(CoordinateJoint):
         self.input_kernel = input_kernel
         self.weight = weight
 
-    def resolve(self, X: Objects, Y: Objects) -> DiagonalRegularizationJoint:
+    def resolve(self, X: Collection, Y: Collection) -> DiagonalRegularizationJoint:
         """The input kernel resolved."""
         return DiagonalRegularizationJoint(self.input_kernel.resolve(X), self.weight)
 
-    def groups(self, X: Objects, X2: Objects | None, width: int) -> list[Group]:
+    def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """Each coordinate for itself, with (1 − λ) k + λ xᵃ x'ᵃ."""
         weight = float(self.weight)
         if not 0 <= weight <= 1:
@@ -195,11 +197,11 @@ class SumJoint(CoordinateJoint):
         self.left = left
         self.right = right
 
-    def resolve(self, X: Objects, Y: Objects) -> SumJoint:
+    def resolve(self, X: Collection, Y: Collection) -> SumJoint:
         """Both parts resolved."""
         return SumJoint(self.left.resolve(X, Y), self.right.resolve(X, Y))
 
-    def groups(self, X: Objects, X2: Objects | None, width: int) -> list[Group]:
+    def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """Coordinates that share a group in both parts, with the sum of the two Gram matrices."""
         found = []
         right = self.right.groups(X, X2, width)
@@ -231,11 +233,11 @@ class ScaledJoint(CoordinateJoint):
         self.factor = factor
         self.joint = joint
 
-    def resolve(self, X: Objects, Y: Objects) -> ScaledJoint:
+    def resolve(self, X: Collection, Y: Collection) -> ScaledJoint:
         """The joint kernel inside resolved."""
         return ScaledJoint(self.factor, self.joint.resolve(X, Y))
 
-    def groups(self, X: Objects, X2: Objects | None, width: int) -> list[Group]:
+    def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """The groups inside, their Gram matrices multiplied."""
         if not self.factor > 0:
             raise ValueError(f"factor={self.factor!r} in ScaledJoint; expected a number above zero")

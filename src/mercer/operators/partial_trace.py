@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, zeros
-from mercer.core.collections import Objects, take
+from mercer.core.collections import Collection, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.operators.blocks import full
@@ -107,7 +107,7 @@ class PartialTrace(OperatorValuedKernel):
         if self.mixing is not None and (not is_array(self.mixing) or self.mixing.ndim != 2):
             raise ValueError(f"mixing={self.mixing!r:.60}; expected a square matrix, or None for the identity")
 
-    def feature_map(self, X: Objects) -> TracedFeatures:
+    def feature_map(self, X: Collection) -> TracedFeatures:
         """F(x) with the columns of U √T φ(x)."""
         p, dimension = self.outputs, sum(features.dimension for features, _ in self.terms)
         assert p is not None
@@ -122,7 +122,7 @@ class PartialTrace(OperatorValuedKernel):
             columns = [dimension * root.shape[1] for root in roots]
         return TracedFeatures([features for features, _ in self.terms], roots, self.mixing, sum(columns))
 
-    def operator(self, x: Objects, z: Objects) -> Array:
+    def operator(self, x: Collection, z: Collection) -> Array:
         """P for two collections of one object each, pN×pN: the definition, written out."""
         p = self.outputs
         assert p is not None
@@ -141,13 +141,13 @@ class PartialTrace(OperatorValuedKernel):
         U = float64(like(self.mixing, P))
         return U @ P @ U.T
 
-    def _resolved(self, X: Objects, p: int) -> PartialTrace:
+    def _resolved(self, X: Collection, p: int) -> PartialTrace:
         terms = [(fixed_features(features, X), output_matrix(T)) for features, T in self.terms]
         found = PartialTrace(terms, self.mixing)
         found.feature_map(X)(take(X, slice(0, 1)))  # what does not fit together is told now
         return found
 
-    def _block(self, x: Objects, z: Objects) -> Array:
+    def _block(self, x: Collection, z: Collection) -> Array:
         assert self.outputs is not None
         return partial_trace(self.operator(x, z), self.outputs)
 
@@ -161,7 +161,7 @@ class TracedFeatures(FeatureMap):
     mixing: Array | None
     dimension: int
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """(n, p, dimension)."""
         p = self.roots[0].shape[0]
         rows = [per_output(features(X), p) for features in self.features]

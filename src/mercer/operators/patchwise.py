@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mercer.core.arrays import Array
-from mercer.core.collections import Objects, as_vectors
+from mercer.core.collections import Collection, as_vectors
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.kernels.patches import (
@@ -56,12 +56,12 @@ class PatchwiseJoint(CoordinateJoint):
         self.overlap = overlap
         self.kernel = kernel
 
-    def resolve(self, X: Objects, Y: Objects) -> PatchwiseJoint:
+    def resolve(self, X: Collection, Y: Collection) -> PatchwiseJoint:
         """The kernel on patches resolved."""
         kernel = resolved_on_patches(self.kernel, self._grid(), self._images(X, "X"))
         return PatchwiseJoint(self.shape, self.size, self.overlap, kernel)
 
-    def groups(self, X: Objects, X2: Objects | None, width: int) -> list[Group]:
+    def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """Pixels that lie in the same patches, with the sum of k₀ over these patches divided by c."""
         grid, rows = self._grid(), self._images(X, "X")
         pixels = self.shape[0] * self.shape[1]
@@ -79,7 +79,7 @@ class PatchwiseJoint(CoordinateJoint):
         check_patches(self.shape, self.size, self.overlap, type(self).__name__)
         return patch_grid(*self.shape, self.size, self.overlap)
 
-    def _images(self, X: Objects, name: str) -> Array:
+    def _images(self, X: Collection, name: str) -> Array:
         rows = as_vectors(X, name)
         check_pixels(rows, self.shape, name)
         return rows

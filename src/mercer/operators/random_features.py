@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels import Gaussian
 from mercer.kernels.features import FeatureMap
 
@@ -38,7 +38,7 @@ class RandomFourier(BaseEstimator):
         self.n_features = n_features
         self.random_state = random_state
 
-    def fit(self, X: Objects) -> FourierFeatures:
+    def fit(self, X: Collection) -> FourierFeatures:
         """The map, its frequencies drawn for the kernel resolved on `X`."""
         if not isinstance(self.kernel, Gaussian):
             raise ValueError(f"kernel={self.kernel!r} in RandomFourier; expected a Gaussian. Use Nystroem for others")
@@ -68,7 +68,7 @@ class FourierFeatures(FeatureMap):
     residual: float
     """Relative error of the Gram matrix on the training objects (on 500 of them where there are more)."""
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """The rows φ̂(x)."""
         rows = self.kernel.check(X)
         waves = rows @ like(self.frequencies, rows) + like(self.phases, rows)

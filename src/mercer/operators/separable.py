@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.operators.blocks import KroneckerSum, full
@@ -60,13 +60,13 @@ class Separable(OperatorValuedKernel):
         """T as an array, (p,) where it is diagonal by construction."""
         return output_matrix(self.T)
 
-    def _resolved(self, X: Objects, p: int) -> Separable:
+    def _resolved(self, X: Collection, p: int) -> Separable:
         return Separable(self.kernel.resolve(X), np.ones(p) if self.T is None else self.matrix())
 
-    def _block(self, x: Objects, z: Objects) -> Array:
+    def _block(self, x: Collection, z: Collection) -> Array:
         return self.kernel(x, z)[0, 0] * full(self.matrix())
 
-    def _gram(self, X: Objects, Z: Objects | None) -> KroneckerSum:
+    def _gram(self, X: Collection, Z: Collection | None) -> KroneckerSum:
         return KroneckerSum([self.kernel(X, Z)], [self.matrix()])
 
 
@@ -127,13 +127,13 @@ class SumOfSeparable(OperatorValuedKernel):
             found.append(term)
         return found
 
-    def _resolved(self, X: Objects, p: int) -> SumOfSeparable:
+    def _resolved(self, X: Collection, p: int) -> SumOfSeparable:
         return SumOfSeparable([term.resolve(X, p) for term in self._terms()])
 
-    def _block(self, x: Objects, z: Objects) -> Array:
+    def _block(self, x: Collection, z: Collection) -> Array:
         parts = [term._block(x, z) for term in self._terms()]
         return sum(parts[1:], start=parts[0])
 
-    def _gram(self, X: Objects, Z: Objects | None) -> KroneckerSum:
+    def _gram(self, X: Collection, Z: Collection | None) -> KroneckerSum:
         terms = self._terms()
         return KroneckerSum([term.kernel(X, Z) for term in terms], [term.matrix() for term in terms])

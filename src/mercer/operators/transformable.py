@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from mercer.core.arrays import Array, is_array, like, namespace
-from mercer.core.collections import Objects, concatenate, count, take
+from mercer.core.collections import Collection, concatenate, count, take
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
@@ -66,9 +66,9 @@ class Transformable(OperatorValuedKernel):
             if not callable(each) and not (is_array(each) and each.ndim == 2):
                 raise TypeError(f"maps[{l}] is {each!r:.60}; expected a function of a collection, or a matrix")
 
-    def images(self, X: Objects) -> list[Objects]:
+    def images(self, X: Collection) -> list[Collection]:
         """S_l X for each output, once they are known to be of one kind."""
-        found: list[Objects] = []
+        found: list[Collection] = []
         for l, each in enumerate(self.maps):
             image = self.kernel.check(_apply(each, X, l), f"maps[{l}](X)")
             if count(image) != count(X):
@@ -81,24 +81,24 @@ class Transformable(OperatorValuedKernel):
             found.append(image)
         return found
 
-    def feature_map(self, X: Objects) -> TransformedFeatures | None:
+    def feature_map(self, X: Collection) -> TransformedFeatures | None:
         """The finite map of k on each transform, where k has one with no more features than there are outputs in all."""
         finite = self.kernel.feature_map(reduce(concatenate, self.images(X)))
         if finite is None or finite.dimension > count(X) * len(self.maps):
             return None
         return TransformedFeatures(self, finite, finite.dimension)
 
-    def _resolved(self, X: Objects, p: int) -> Transformable:
+    def _resolved(self, X: Collection, p: int) -> Transformable:
         if len(self.maps) != p:
             raise ValueError(f"y has {p} columns and there are {len(self.maps)} maps; expected one map for each output")
         return Transformable(self.kernel.resolve(reduce(concatenate, self.images(X))), self.maps)
 
-    def _block(self, x: Objects, z: Objects) -> Array:
+    def _block(self, x: Collection, z: Collection) -> Array:
         left, right = self.images(x), self.images(z)
         xp = namespace(self.kernel(left[0], right[0]))
         return xp.stack([xp.concat([self.kernel(a, b)[0, :] for b in right]) for a in left])
 
-    def _gram(self, X: Objects, Z: Objects | None) -> BlockOperator:
+    def _gram(self, X: Collection, Z: Collection | None) -> BlockOperator:
         features = self.feature_map(X if Z is None else Z)
         if features is not None:
             left = features(X)
@@ -115,7 +115,7 @@ class TransformedFeatures(FeatureMap):
     map: FeatureMap
     dimension: int
 
-    def __call__(self, X: Objects) -> Array:
+    def __call__(self, X: Collection) -> Array:
         """(n, p, dimension)."""
         rows = [self.map(image) for image in self.kernel.images(X)]
         return namespace(rows[0]).stack(rows, axis=1)
@@ -124,7 +124,7 @@ class TransformedFeatures(FeatureMap):
 class TransformedBlocks(BlockOperator):
     """Blocks from p² scalar Gram matrices of size n×m, one held at a time and made anew for every product."""
 
-    def __init__(self, kernel: Kernel, left: list[Objects], right: list[Objects]) -> None:
+    def __init__(self, kernel: Kernel, left: list[Collection], right: list[Collection]) -> None:
         super().__init__(count(left[0]), count(right[0]), len(left), kernel.diag(left[0]))
         self.kernel = kernel
         self.left = left
@@ -163,7 +163,7 @@ class TransformedBlocks(BlockOperator):
         return xp.stack(blocks)
 
 
-def _apply(each: Callable[[Objects], Objects] | Array, X: Objects, l: int) -> Objects:
+def _apply(each: Callable[[Collection], Collection] | Array, X: Collection, l: int) -> Collection:
     if callable(each):
         return each(X)
     if X.shape[1] != each.shape[1]:

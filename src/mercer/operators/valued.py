@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, float64, is_array, namespace, to_numpy
-from mercer.core.collections import Objects, as_objects, as_vectors
+from mercer.core.collections import Collection, as_objects, as_vectors
 from mercer.kernels.base import Kernel, shown
 from mercer.kernels.features import FeatureMap
 from mercer.operators.blocks import BlockOperator, FactoredBlocks
@@ -37,21 +37,21 @@ class OperatorValuedKernel(BaseEstimator):
         """The scalar kernels inside; they say what inputs may be."""
         return []
 
-    def _resolved(self, X: Objects, p: int) -> Self:
+    def _resolved(self, X: Collection, p: int) -> Self:
         raise TypeError(f"{type(self).__name__} must define _resolved(X, p)")
 
-    def _block(self, x: Objects, z: Objects) -> Array:
+    def _block(self, x: Collection, z: Collection) -> Array:
         """K(x, z) for two collections of one object each."""
         raise TypeError(f"{type(self).__name__} must define _block(x, z)")
 
-    def _gram(self, X: Objects, Z: Objects | None) -> BlockOperator:
+    def _gram(self, X: Collection, Z: Collection | None) -> BlockOperator:
         features = self.feature_map(X if Z is None else Z)
         if features is None:
             raise TypeError(f"{type(self).__name__} must define _gram(X, Z) or feature_map(X)")
         left = features(X)
         return FactoredBlocks(left, left if Z is None else features(Z))
 
-    def feature_map(self, X: Objects) -> FeatureMap | None:
+    def feature_map(self, X: Collection) -> FeatureMap | None:
         """A finite map F, n objects to (n, p, r), with K(x, z) = F(x) F(z)ᵀ for z in `X`; None where there is none."""
         return None
 
@@ -60,7 +60,7 @@ class OperatorValuedKernel(BaseEstimator):
 
     # -- what a user calls --------------------------------------------------------------------------
 
-    def resolve(self, X: Objects, p: int) -> Self:
+    def resolve(self, X: Collection, p: int) -> Self:
         """A kernel for p outputs with everything that depends on data (a median scale, features) fixed from `X`."""
         self.check_parameters()
         resolved = self._resolved(self.check(X, "X"), int(p))
@@ -70,12 +70,12 @@ class OperatorValuedKernel(BaseEstimator):
             )
         return resolved
 
-    def gram(self, X: Objects, Z: Objects | None = None) -> BlockOperator:
+    def gram(self, X: Collection, Z: Collection | None = None) -> BlockOperator:
         """The blocks between the objects of `X`, or between `X` and `Z`, as a map from coefficients to values."""
         self._ready()
         return self._gram(self.check(X, "X"), None if Z is None else self.check(Z, "Z"))
 
-    def __call__(self, X: Objects, Z: Objects | None = None) -> Array:
+    def __call__(self, X: Collection, Z: Collection | None = None) -> Array:
         """All blocks, (n, m, p, p). For small problems: `gram` applies them without forming them."""
         blocks = self.gram(X, Z)
         xp = namespace(blocks.reference)
@@ -110,7 +110,7 @@ class OperatorValuedKernel(BaseEstimator):
         """Whether the kernel can be evaluated as it stands."""
         return self.outputs is not None and all(kernel.is_resolved for kernel in self.kernels())
 
-    def check(self, X: Objects, name: str = "X") -> Objects:
+    def check(self, X: Collection, name: str = "X") -> Collection:
         """`X` as the collection the scalar kernels work on; vectors where there are none."""
         kernels = self.kernels()
         if not kernels:
@@ -156,17 +156,17 @@ class ValuedJoint(JointKernel):
     def __init__(self, kernel: OperatorValuedKernel) -> None:
         self.kernel = kernel
 
-    def resolve(self, X: Objects, Y: Objects) -> ValuedJoint:
+    def resolve(self, X: Collection, Y: Collection) -> ValuedJoint:
         """The kernel resolved on the inputs, for as many outputs as `Y` has columns."""
         return ValuedJoint(self.kernel.resolve(X, as_vectors(Y, "Y").shape[1]))
 
-    def blocks(self, X: Objects, X2: Objects | None, width: int) -> Array:
+    def blocks(self, X: Collection, X2: Collection | None, width: int) -> Array:
         """K(x, x'), dense."""
         if self.kernel.outputs != width:
             raise ValueError(f"width={width!r}; expected {self.kernel.outputs}, the outputs of {self.kernel!r}")
         return self.kernel(X, X2)
 
-    def _matrix(self, X: Objects, Y: Objects, X2: Objects | None, Y2: Objects | None) -> Array:
+    def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
         rows = as_vectors(Y, "Y")
         return self.kernel.gram(X, X2).joint(rows, rows if Y2 is None else as_vectors(Y2, "Y2"))
 
@@ -201,7 +201,7 @@ def output_matrix(T: Any, name: str = "T") -> Array:
     return matrix
 
 
-def _single(each: Any) -> Objects:
+def _single(each: Any) -> Collection:
     """One object as a collection of one."""
     if is_array(each) and each.ndim > 0:
         return each[None, ...]

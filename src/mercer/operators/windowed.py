@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, exp, like, namespace, to_numpy
-from mercer.core.collections import Objects, as_vectors
+from mercer.core.collections import Collection, as_vectors
 from mercer.kernels._scales import median_of
 from mercer.kernels.patches import check_pixels, check_shape
 from mercer.kernels.vectors import matched
@@ -51,7 +51,7 @@ class WindowedJoint(CoordinateJoint):
         self.width = width
         self.scale = scale
 
-    def resolve(self, X: Objects, Y: Objects) -> WindowedJoint:
+    def resolve(self, X: Collection, Y: Collection) -> WindowedJoint:
         """The scale as a number."""
         self._check()
         if not isinstance(self.scale, str):
@@ -65,7 +65,7 @@ class WindowedJoint(CoordinateJoint):
         distances = np.sqrt(squares[np.triu_indices(n, 1)]).ravel()
         return WindowedJoint(self.shape, self.width, median_of(distances, n, type(self).__name__))
 
-    def groups(self, X: Objects, X2: Objects | None, width: int) -> list[Group]:
+    def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """Each pixel for itself."""
         self._check()
         if isinstance(self.scale, str):
@@ -93,7 +93,7 @@ class WindowedJoint(CoordinateJoint):
             found.append(xp.reshape(xp.matmul(xp.matmul(down, squares), across.T), (m, -1)))
         return xp.stack(found)
 
-    def _images(self, X: Objects, name: str) -> Array:
+    def _images(self, X: Collection, name: str) -> Array:
         rows = as_vectors(X, name)
         check_pixels(rows, self.shape, name)
         return rows

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
-from mercer.core.collections import Objects, as_vectors
+from mercer.core.collections import Collection, as_vectors
 from mercer.kernels.base import Kernel
 
 
@@ -61,7 +61,7 @@ def alignment(K1: Array, K2: Array, centered: bool = False) -> float:
     return float(xp.sum(left * right)) / float(np.sqrt(float(xp.sum(left * left)) * float(xp.sum(right * right))))
 
 
-def cluster_target(X: Objects, n_clusters: int = 30, random_state: Any = None) -> Array:
+def cluster_target(X: Collection, n_clusters: int = 30, random_state: Any = None) -> Array:
     r"""A target to align with, :math:`K_{ij} = 1` where k-means puts i and j in one cluster, else 0.
 
     Parameters
@@ -105,7 +105,7 @@ class ScaleChoice:
 
 def choose_scale(
     kernel: Kernel,
-    X: Objects,
+    X: Collection,
     scales: Iterable[float],
     target: Array | None = None,
     n_clusters: int = 30,
@@ -123,7 +123,7 @@ def choose_scale(
     kernel : Kernel
         A kernel with a parameter to choose. It is not changed.
     X : collection
-        Objects.
+        Collection.
     scales : iterable of float
         Values to try.
     target : array of shape (n, n), optional
@@ -164,7 +164,7 @@ def choose_scale(
     return ScaleChoice(tried[int(np.argmax(alignments))], values, alignments)
 
 
-def _clustered(X: Objects) -> Array:
+def _clustered(X: Collection) -> Array:
     """The objects as the vectors k-means needs."""
     try:
         return as_vectors(X)

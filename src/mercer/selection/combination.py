@@ -11,7 +11,7 @@ import scipy.optimize
 
 from mercer.core import memory
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.kernels.algebra import Scaled, Sum
 from mercer.kernels.base import Kernel
 from mercer.selection.alignment import _centred, _checked
@@ -31,7 +31,7 @@ class Combination:
     """The centred alignment of the sum."""
 
 
-def combine(kernels: Sequence[Kernel], X: Objects, target: Array, method: str = "alignf") -> Combination:
+def combine(kernels: Sequence[Kernel], X: Collection, target: Array, method: str = "alignf") -> Combination:
     r"""One kernel out of several, aligned with a target (Cortes, Mohri and Rostamizadeh 2012), alignments centred.
 
     .. math:: \text{alignf:}\; \max_{w \ge 0} A\Big(\sum_i w_i K_i,\, T\Big), \qquad
@@ -96,7 +96,7 @@ def combine(kernels: Sequence[Kernel], X: Objects, target: Array, method: str = 
     return Combination(kernel, weights, alignments, float(np.sum(total * goal) / np.linalg.norm(total)))
 
 
-def align_weights(kernels: Sequence[Kernel], X: Objects, target: Array, method: str = "alignf") -> np.ndarray:
+def align_weights(kernels: Sequence[Kernel], X: Collection, target: Array, method: str = "alignf") -> np.ndarray:
     r"""The weights alone of `combine`, one for each kernel.
 
     .. math:: w \propto \arg\max_{w \ge 0} A\Big(\sum_i w_i K_i,\, T\Big)
@@ -121,7 +121,7 @@ def _alignf(units: list[np.ndarray], alignments: np.ndarray) -> np.ndarray:
     return found
 
 
-def _grams(kernels: Sequence[Kernel], X: Objects) -> list[np.ndarray]:
+def _grams(kernels: Sequence[Kernel], X: Collection) -> list[np.ndarray]:
     if isinstance(kernels, Kernel) or not isinstance(kernels, Sequence) or len(kernels) == 0:
         raise ValueError(f"kernels={kernels!r:.60}; expected a list with at least one kernel")
     for i, kernel in enumerate(kernels):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer.core.arrays import Array, like, to_numpy
-from mercer.core.collections import Objects, count, is_numeric
+from mercer.core.collections import Collection, count, is_numeric
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.losses import Loss
@@ -30,7 +30,7 @@ class Judge(Protocol):
     def leave_one_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
         """For each value, the mean loss over the training pairs, each predicted without itself."""
 
-    def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
+    def losses(self, points: Array, outputs: Collection, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """The loss of each point against the output it should have been."""
 
 
@@ -53,7 +53,7 @@ class FeatureDistance:
         risks = path.leave_one_out_risks(values, self.gram)
         return np.asarray([np.mean(to_numpy(risk)) for risk in risks]) + self.outside
 
-    def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
+    def losses(self, points: Array, outputs: Collection, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """Squared distances."""
         return to_numpy(embedding.squared_distances(points, outputs) + embedding.outside(outputs))
 
@@ -71,7 +71,7 @@ class DecodedLoss:
         The n paired training outputs.
     """
 
-    def __init__(self, loss: Loss, decoder: Decoder, outputs: Objects) -> None:
+    def __init__(self, loss: Loss, decoder: Decoder, outputs: Collection) -> None:
         self.loss, self.decoder, self.outputs = loss, decoder, outputs
 
     def leave_one_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
@@ -83,11 +83,11 @@ class DecodedLoss:
         decoded = self.decoder.decode(points, leave_out=np.arange(count(self.outputs)))
         return float(np.mean(to_numpy(self.loss.paired(self.outputs, decoded))))
 
-    def losses(self, points: Array, outputs: Objects, embedding: Embedding, decoder: Decoder) -> np.ndarray:
+    def losses(self, points: Array, outputs: Collection, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """Losses of the decoded points."""
         return to_numpy(self.loss.paired(outputs, decoder.decode(points)))
 
 
-def beside(points: Array, outputs: Objects) -> Array:
+def beside(points: Array, outputs: Collection) -> Array:
     """`points` as an array of the library the outputs are in (NumPy for objects that are no arrays)."""
     return like(points, outputs) if is_numeric(outputs) else to_numpy(points)

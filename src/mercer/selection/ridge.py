@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold as Splitter
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.selection.judges import DecodedLoss, FeatureDistance, Judge, beside
 from mercer.solvers.ridge import Ridge
 
-Refit = Callable[[np.ndarray, np.ndarray], tuple[Ridge, Array, Embedding, Decoder, Objects]]
+Refit = Callable[[np.ndarray, np.ndarray], tuple[Ridge, Array, Embedding, Decoder, Collection]]
 """(train, held out) → the ridge on the training part, kernel values of the held-out inputs, its embedding and decoder,
 and the held-out outputs."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from mercer.core.collections import Objects, as_objects
+from mercer.core.collections import Collection, as_objects
 from mercer.decoders import Ranked
 from mercer.losses import ZeroOne
 from mercer.losses.base import CallableLoss, Loss
@@ -27,7 +27,7 @@ class WordEstimator(BaseEstimator):
         """The output of each input; among `candidates`, one collection for all, where they are given."""
         return as_objects([ranked.objects[0] for ranked in self.rank(X, 1, candidates)])
 
-    def _mean_loss(self, outputs: Objects, predicted: np.ndarray) -> float:
+    def _mean_loss(self, outputs: Collection, predicted: np.ndarray) -> float:
         """By the user's loss, or the share that is not exactly right."""
         loss = ZeroOne() if self.loss is None else self.loss
         loss = loss if isinstance(loss, Loss) else CallableLoss(loss)

@@ -1,6 +1,6 @@
 """Solvers: how the regularised system is solved."""
 
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.gram_eigh import GramEigh
 from mercer.solvers.auto import Auto, Choice
 from mercer.solvers.base import Solver, SpectralSolver
 from mercer.solvers.block_auto import Structured
@@ -15,12 +15,12 @@ __all__ = [
     "Choice",
     "Cholesky",
     "Exact",
+    "GramEigh",
     "LowRank",
     "Ridge",
     "Solution",
     "Solver",
     "SpectralSolver",
-    "Spectrum",
     "Structured",
     "Tridiagonal",
     "conjugate_gradient",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, cholesky, like, solve_triangular
-from mercer.core.collections import Objects
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.collections import Collection
+from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.base import Kernel
 
 
@@ -22,7 +22,7 @@ class SpectralSolver(Solver):
     penalty: str = "function"
     device: str | None
 
-    def factorize(self, kernel: Kernel, inputs: Objects) -> Spectrum:
+    def factorize(self, kernel: Kernel, inputs: Collection) -> GramEigh:
         """Decompose the Gram matrix of `inputs` under a resolved kernel."""
         raise TypeError(f"{type(self).__name__} must define factorize(kernel, inputs)")
 

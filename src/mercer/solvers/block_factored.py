@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mercer.core.arrays import Array, clip_spectrum, eigh, eye, namespace
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.gram_eigh import GramEigh
 from mercer.solvers.block_systems import _CHUNK, BlockSystem
 from mercer.solvers.ridge import Ridge
 
@@ -39,7 +39,7 @@ class Factored(BlockSystem):
         roots = xp.sqrt(values) + (0.0 if float(values[-1]) > 0 else 1.0)
         left, right = (B @ (vectors / roots), vectors) if r <= n * p else (vectors, B.T @ (vectors / roots))
         self.Y = Y
-        self.ridge = Ridge(Spectrum(left, values, right * roots), xp.reshape(Y, (n * p, 1)))
+        self.ridge = Ridge(GramEigh(left, values, right * roots), xp.reshape(Y, (n * p, 1)))
 
     def weights(self, alpha: float) -> Array:
         """W with h(x) = F(x) w, of length r."""

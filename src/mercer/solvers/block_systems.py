@@ -19,7 +19,7 @@ from mercer.core.arrays import (
     zeros,
 )
 from mercer.core.collections import take
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.gram_eigh import GramEigh
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.blocks import KroneckerSum, full
 from mercer.solvers.conjugate_gradient import Solution
@@ -57,7 +57,7 @@ class OneTerm(BlockSystem):
         xp = namespace(Y)
         values, vectors = eigh(xp.asarray(blocks.grams[0], copy=True))
         values = clip_spectrum(values, "the input Gram matrix")
-        self.ridge = Ridge(Spectrum(vectors, values, vectors), Y, _spectrum_of(blocks.matrices[0]))
+        self.ridge = Ridge(GramEigh(vectors, values, vectors), Y, _spectrum_of(blocks.matrices[0]))
         self.Y = Y
 
     def solve(self, alpha: float) -> Array:
@@ -78,7 +78,7 @@ class OneTermFeatures(BlockSystem):
 
     def __init__(self, features: Array, T: Array, Y: Array) -> None:
         self.features, self.Y = features, Y
-        self.ridge = Ridge(Spectrum.of_features(features), Y, _spectrum_of(T))
+        self.ridge = Ridge(GramEigh.of_features(features), Y, _spectrum_of(T))
 
     def weights(self, alpha: float) -> Array:
         """W, m×p, with h(x) = φ(x) W."""

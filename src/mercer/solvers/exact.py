@@ -12,8 +12,8 @@ from mercer.core.arrays import (
     on_device,
     to_numpy,
 )
-from mercer.core.collections import Objects
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.collections import Collection
+from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.base import Kernel
 from mercer.kernels.grams import own
 from mercer.solvers.base import CholeskyMap, Solver, SpectralSolver
@@ -55,13 +55,13 @@ class Exact(SpectralSolver):
         if self.penalty not in ("function", "coefficients"):
             raise ValueError(f"penalty={self.penalty!r}; expected 'function' or 'coefficients'")
 
-    def factorize(self, kernel: Kernel, inputs: Objects) -> Spectrum:
+    def factorize(self, kernel: Kernel, inputs: Collection) -> GramEigh:
         """Make the Gram matrix and decompose it."""
         self.check_parameters()
         gram = own(gram_matrix(kernel, inputs, "input", _EXACT_MATRICES, decomposed=True), kernel)
         values, vectors = eigh(on_device(gram, self.device))
         values = clip_spectrum(values, f"the input Gram matrix of {kernel!r}")
-        return Spectrum(vectors, values, vectors)
+        return GramEigh(vectors, values, vectors)
 
 
 class Cholesky(Solver):
@@ -81,7 +81,7 @@ class Cholesky(Solver):
     def __init__(self, device: str | None = None) -> None:
         self.device = device
 
-    def factorize(self, kernel: Kernel, inputs: Objects, alpha: float) -> CholeskyMap:
+    def factorize(self, kernel: Kernel, inputs: Collection, alpha: float) -> CholeskyMap:
         """Factor k + αI, in the memory of k."""
         gram = own(gram_matrix(kernel, inputs, "input", _CHOLESKY_MATRICES), kernel)
         try:

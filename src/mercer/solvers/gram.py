@@ -9,14 +9,14 @@ import scipy.sparse.linalg
 
 from mercer.core import memory
 from mercer.core.arrays import Array, NumericalWarning, namespace, not_psd_message, to_numpy
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.kernels.base import Kernel
 from mercer.kernels.grams import asymmetry
 
 WAY_OUT = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory grows with n·rank and not with n²"
 
 
-def gram_matrix(kernel: Kernel, objects: Objects, side: str, matrices: float, *, decomposed: bool = False) -> Array:
+def gram_matrix(kernel: Kernel, objects: Collection, side: str, matrices: float, *, decomposed: bool = False) -> Array:
     """The Gram matrix of `objects`, once `matrices` of its size are known to fit and it is known to be one."""
     memory.require(count(objects), count(objects), matrices, f"the exact fit ({side} kernel)", WAY_OUT)
     gram = kernel(objects)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mercer.core.arrays import on_device, solve_triangular
-from mercer.core.collections import Objects
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.collections import Collection
+from mercer.core.gram_eigh import GramEigh
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels.base import Kernel
 from mercer.solvers.base import SpectralSolver
@@ -42,12 +42,12 @@ class LowRank(SpectralSolver):
         self.tol = tol
         self.device = device
 
-    def factorize(self, kernel: Kernel, inputs: Objects) -> Spectrum:
+    def factorize(self, kernel: Kernel, inputs: Collection) -> GramEigh:
         """Factor the Gram matrix on pivots, and diagonalise the factor."""
         found = pivoted_cholesky(kernel, inputs, rank=self.rank, tol=self.tol)
         check_finite(found.factor, kernel, "input")
         warn_low_rank(found.residual, "input", len(found.pivots))
         factor, triangle = on_device(found.factor, self.device), on_device(found.triangle, self.device)
-        spectrum = Spectrum.of_features(factor)
+        spectrum = GramEigh.of_features(factor)
         basis = solve_triangular(triangle, spectrum.basis, transpose=True)
         return replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual)

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.core import memory
 from mercer.core.arrays import Array, eye, like, namespace, to_numpy
 from mercer.core.collections import take
-from mercer.core.gram_eigh import Spectrum
+from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
 from mercer.solvers.filters import Filters
@@ -31,7 +31,7 @@ class Ridge:
 
     Parameters
     ----------
-    spectrum : Spectrum
+    spectrum : GramEigh
         The decomposed input Gram matrix.
     targets : array (n, r), optional
         V. None stands for the n×n identity: then points are weights on the training outputs.
@@ -46,7 +46,7 @@ class Ridge:
 
     def __init__(
         self,
-        spectrum: Spectrum,
+        spectrum: GramEigh,
         targets: Array | None,
         operator: OperatorSpectrum | None = None,
         penalty: str = "function",

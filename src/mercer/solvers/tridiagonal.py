@@ -10,7 +10,7 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from mercer.core.arrays import NumericalWarning, require_positive, to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.grams import own
 from mercer.solvers.base import Solver
@@ -132,7 +132,7 @@ class Tridiagonal(Solver):
     [0.5, 0.5, 0.5]
     """
 
-    def factorize(self, kernel: Kernel, inputs: Objects) -> TridiagonalForm:
+    def factorize(self, kernel: Kernel, inputs: Collection) -> TridiagonalForm:
         """Make the Gram matrix and reduce it."""
         gram = own(gram_matrix(kernel, inputs, "input", _MATRICES, decomposed=True), kernel)
         return TridiagonalForm(np.ascontiguousarray(to_numpy(gram)), f"the input Gram matrix of {kernel!r}")

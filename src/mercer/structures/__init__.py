@@ -1,1 +1,1 @@
-"""Objects of each kind, read, checked and written: sequences, trees, rankings, graphs, molecules."""
+"""Collection of each kind, read, checked and written: sequences, trees, rankings, graphs, molecules."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.collections import Objects, as_objects
+from mercer.core.collections import Collection, as_objects
 
 
 def networkx() -> Any:
@@ -153,7 +153,7 @@ class FlatGraphs:
             yield members, matrices
 
 
-def flatten(graphs: Objects, node_label: str | None, edge_label: str | None, name: str = "X") -> FlatGraphs:
+def flatten(graphs: Collection, node_label: str | None, edge_label: str | None, name: str = "X") -> FlatGraphs:
     """The graphs as arrays; a node or an edge without the attribute that holds its label is an error."""
     counts, node_labels, edge_labels = [], [], []
     firsts: list[int] = []

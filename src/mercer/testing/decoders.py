@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.core.arrays import Array, NumericalWarning
-from mercer.core.collections import Objects, count, hash_key, members, take
+from mercer.core.collections import Collection, count, hash_key, members, take
 from mercer.decoders.base import Decoder, Ranked, best
 from mercer.decoders.pool import training_candidates
 from mercer.embeddings.base import Embedding
@@ -24,7 +24,7 @@ def check_decoder(
     H: Array,
     *,
     loss: Any = None,
-    candidates: Objects | None = None,
+    candidates: Collection | None = None,
 ) -> None:
     """Raise an AssertionError that names the first promise the decoder breaks.
 
@@ -39,7 +39,7 @@ def check_decoder(
     loss : callable, optional
         Passed on to `fit`.
     candidates : collection, optional
-        Objects no decoded one may be worse than; by default the training outputs. Name fewer for a
+        Collection no decoded one may be worse than; by default the training outputs. Name fewer for a
         decoder that is not free to return them all (a fixed length, a narrow box).
 
     Examples
@@ -71,7 +71,7 @@ def _check_parameters_kept(decoder: Decoder, fitted: Decoder, before: dict[str, 
         _require(after == before, f"fit or clone changed the parameters {before} to {after}")
 
 
-def _check_no_worse(fitted: Decoder, H: Array, candidates: Objects) -> None:
+def _check_no_worse(fitted: Decoder, H: Array, candidates: Collection) -> None:
     found = fitted.objective(H, fitted.decode(H))
     for j in range(count(candidates)):
         one = take(candidates, np.full(len(found), j))
@@ -96,7 +96,7 @@ def _check_each_point_alone(fitted: Decoder, H: Array) -> None:
         _check_same(fitted, one, beside, alone, f"alone (point {i})")
 
 
-def _check_same(fitted: Decoder, H: Array, a: Objects, b: Objects, how: str) -> None:
+def _check_same(fitted: Decoder, H: Array, a: Collection, b: Collection, how: str) -> None:
     # objects with the same objective are equally good answers: rounding may choose between them
     m, n = count(a), count(b)
     _require(m == n, f"{m} objects came back for the points, {n} {how}")
@@ -135,7 +135,7 @@ def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
         )
 
 
-def _check_choose(fitted: Decoder, H: Array, training: Objects) -> None:
+def _check_choose(fitted: Decoder, H: Array, training: Collection) -> None:
     first, chosen = fitted.rank(H, 1), fitted.choose(H, training)
     if not fitted.constructs:
         _check_same(fitted, H, best(first), best(chosen), "by choose() among the training outputs")
@@ -154,7 +154,7 @@ def _check_choose(fitted: Decoder, H: Array, training: Objects) -> None:
             )
 
 
-def _check_members(found: list[Ranked], candidates: Objects, name: str) -> None:
+def _check_members(found: list[Ranked], candidates: Collection, name: str) -> None:
     given = set(_keys(candidates))
     for i, ranked in enumerate(found):
         _require(
@@ -163,7 +163,7 @@ def _check_members(found: list[Ranked], candidates: Objects, name: str) -> None:
         )
 
 
-def _keys(objects: Objects) -> list[Any]:
+def _keys(objects: Collection) -> list[Any]:
     return [hash_key(np.asarray(part) if hasattr(part, "shape") else part) for part in members(objects)]
 
 

@@ -12,12 +12,12 @@ from sklearn.base import clone
 
 import mercer.kernels
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, members, take
+from mercer.core.collections import Collection, members, take
 from mercer.kernels import GaussianOf, Kernel
 from mercer.kernels.base import _same, holds_data
 
 
-def check_kernel(kernel: Kernel, X: Objects, Z: Objects | None = None, rtol: float = 1e-8) -> list[str]:
+def check_kernel(kernel: Kernel, X: Collection, Z: Collection | None = None, rtol: float = 1e-8) -> list[str]:
     r"""Raise AssertionError unless `kernel` keeps the contract of a kernel on the objects `X`.
 
     The Gram matrix is finite, symmetric and positive semi-definite, :math:`\lambda_{\min} \ge
@@ -78,7 +78,7 @@ def _check_fresh(case: _Case) -> None:
     _require(fresh, case.kernel, "hands out the same Gram matrix twice; expected a new array each time")
 
 
-def _unchanged(case: _Case, before: Objects) -> bool:
+def _unchanged(case: _Case, before: Collection) -> bool:
     """Whether the objects are as before, by their own equality or, for those who have none (graphs), by the kernel's key."""
     if _same(case.X, before):
         return True
@@ -88,8 +88,8 @@ def _unchanged(case: _Case, before: Objects) -> bool:
 @dataclass
 class _Case:
     kernel: Kernel
-    X: Objects
-    Z: Objects
+    X: Collection
+    Z: Collection
     gram: np.ndarray
     rtol: float
 
@@ -118,7 +118,7 @@ def _require(holds: bool, kernel: Kernel, what: str) -> None:
         raise AssertionError(f"{kernel!r} {what}")
 
 
-def _prepare(kernel: Kernel, X: Objects, Z: Objects | None, rtol: float) -> _Case:
+def _prepare(kernel: Kernel, X: Collection, Z: Collection | None, rtol: float) -> _Case:
     if not isinstance(kernel, Kernel):
         raise AssertionError(f"{kernel!r} is a {type(kernel).__name__}, not a mercer.kernels.Kernel")
     untouched = clone(kernel)
@@ -216,7 +216,7 @@ def _check_permutation(case: _Case) -> list[str]:
 
 def _check_composition(case: _Case) -> None:
     a, gram = case.kernel, case.gram
-    pairs: list[tuple[Objects, Objects | None, np.ndarray]] = [(case.X, None, gram)]
+    pairs: list[tuple[Collection, Collection | None, np.ndarray]] = [(case.X, None, gram)]
     if not a.pairwise:
         pairs.append((case.X, case.Z, to_numpy(a(case.X, case.Z))))
     norms = np.diag(gram)

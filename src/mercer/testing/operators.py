@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.operators import Operator, Outputs
-from mercer.solvers import Ridge, Spectrum
+from mercer.solvers import GramEigh, Ridge
 
 
 def check_operator(
@@ -41,7 +41,7 @@ def check_operator(
     values, vectors = np.linalg.eigh(input_gram)
     values = np.maximum(values, 0.0)
     before = coordinates.copy()
-    outputs = Outputs(coordinates, n, False, Spectrum(vectors, values, vectors))
+    outputs = Outputs(coordinates, n, False, GramEigh(vectors, values, vectors))
     matrix = np.asarray(operator.matrix(outputs))
     assert matrix.shape == (r, r), f"{operator!r}.matrix has shape {matrix.shape}; expected {(r, r)}"
     assert np.allclose(matrix, matrix.T, atol=atol), f"{operator!r}.matrix is not symmetric"
@@ -56,11 +56,11 @@ def check_operator(
         assert np.allclose(rebuilt, matrix, atol=atol), f"{operator!r}: spectrum and matrix differ"
     block_system = np.kron(matrix, input_gram) + alpha * np.eye(n * r)
     Z = np.linalg.solve(block_system, coordinates.ravel(order="F")).reshape(n, r, order="F")
-    ridge = Ridge(Spectrum(vectors, values, vectors), coordinates, spectrum)
+    ridge = Ridge(GramEigh(vectors, values, vectors), coordinates, spectrum)
     solved = np.asarray(ridge.coefficients(alpha))
     gap = float(np.abs(input_gram @ solved - input_gram @ Z @ matrix).max())
     assert gap <= atol, f"{operator!r}: the solver and the dense block system differ by {gap:.3g}"
 
     order = np.random.default_rng(0).permutation(n)
-    moved = operator.matrix(Outputs(coordinates[order], n, False, Spectrum(vectors[order], values, vectors[order])))
+    moved = operator.matrix(Outputs(coordinates[order], n, False, GramEigh(vectors[order], values, vectors[order])))
     assert np.allclose(moved, matrix, atol=atol), f"{operator!r}.matrix depends on the order of the pairs"

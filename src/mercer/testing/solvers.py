@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.solvers import Cholesky, Ridge, Solver, SpectralSolver, Tridiagonal
 
@@ -13,8 +13,8 @@ from mercer.solvers import Cholesky, Ridge, Solver, SpectralSolver, Tridiagonal
 def check_solver(
     solver: Solver,
     kernel: Kernel,
-    inputs: Objects,
-    queries: Objects,
+    inputs: Collection,
+    queries: Collection,
     alpha: float = 0.1,
     atol: float = 1e-7,
 ) -> None:

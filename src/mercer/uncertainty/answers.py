@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, NumericalWarning, to_numpy
-from mercer.core.collections import Objects, count, distinct, is_numeric, member, take
+from mercer.core.collections import Collection, count, distinct, is_numeric, member, take
 from mercer.decoders import Decoder, Ranked
 from mercer.decoders.pool import training_candidates
 from mercer.embeddings.base import Embedding
@@ -77,12 +77,12 @@ def _written(thing: Any) -> str:
 
 def explained(
     x: Any,
-    prediction: Objects,
+    prediction: Collection,
     weights: np.ndarray,
-    inputs: Objects | None,
+    inputs: Collection | None,
     embedding: Embedding,
     k: int,
-    outward: Callable[[Objects], Objects],
+    outward: Callable[[Collection], Collection],
 ) -> Explanation:
     """The k pairs with the largest part in one prediction; `outward` writes outputs as the user does."""
     outputs = embedding.outputs_
@@ -107,14 +107,14 @@ def explained(
     return Explanation(x, member(outward(prediction), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
 
 
-def right_answers(decoder: Decoder, points: Array, outputs: Objects, source: str) -> Calibration:
+def right_answers(decoder: Decoder, points: Array, outputs: Collection, source: str) -> Calibration:
     """How unfit the right answer is at each point, and whether the default candidates hold it."""
     scores = np.asarray(decoder.objective(points, outputs), dtype=float)
     listed = _listed(decoder.embedding_, outputs, once_more=source == LEFT_OUT)
     return Calibration(scores, listed, source, decoder.support(points))
 
 
-def _listed(embedding: Embedding, outputs: Objects, once_more: bool) -> np.ndarray:
+def _listed(embedding: Embedding, outputs: Collection, once_more: bool) -> np.ndarray:
     """Whether each output is among the default candidates; `once_more`, even when one of its kind has left."""
     kernel = embedding.kernel_
     with warnings.catch_warnings():
@@ -126,7 +126,7 @@ def _listed(embedding: Embedding, outputs: Objects, once_more: bool) -> np.ndarr
     return np.asarray([seen.get(_key(kernel, outputs, i), 0) > once_more for i in range(count(outputs))])
 
 
-def _key(kernel: Any, objects: Objects, i: int) -> Any:
+def _key(kernel: Any, objects: Collection, i: int) -> Any:
     one = member(objects, i)
     return kernel.key(to_numpy(one) if is_numeric(objects) else one)
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, NumericalWarning, to_numpy
-from mercer.core.collections import Objects, count, take
+from mercer.core.collections import Collection, count, take
 from mercer.decoders import Decoder, Ranked
 from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
@@ -161,7 +161,7 @@ class CalibratedAnswers:
         """Sets by the jackknife+, for estimators that know the fits without one pair."""
         raise ValueError(f"{type(self).__name__} has no jackknife+ here; use method='auto', after calibrate(X, y)")
 
-    def _training_inputs(self) -> Objects | None:
+    def _training_inputs(self) -> Collection | None:
         """The training inputs, where they are kept as objects."""
         return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Alphabet:
     """The type of the training outputs."""
 
     @classmethod
-    def of(cls, outputs: Objects, given: Iterable[Hashable] | None = None) -> Alphabet:
+    def of(cls, outputs: Collection, given: Iterable[Hashable] | None = None) -> Alphabet:
         """The symbols of the outputs, or those a user gave."""
         kind = type(outputs[0])
         if given is None:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Objects, count
+from mercer.core.collections import Collection, count
 from mercer.decoders.base import Decoder, Ranked
 from mercer.decoders.pool import Pool, top
 from mercer.decoders.strings.alphabet import Alphabet
@@ -88,7 +88,7 @@ class StringDecoder(Decoder):
 
     # -- what a user calls --------------------------------------------------------------------------
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Objects:
+    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The sequence of each point. An output left out is not compared with, but may be constructed all the same."""
         self.reports_ = [reports[0] for reports in self.solve(H, 1, leave_out)]
         answers = np.empty(len(self.reports_), dtype=object)
@@ -142,7 +142,7 @@ class StringDecoder(Decoder):
         """Along learned directions alone nothing adds up over symbols: there a point is its weights, in the whole space."""
         return self._weights(H) if isinstance(self.embedding_, Directions) else super()._points(H)
 
-    def _features(self, objects: Objects) -> tuple[Array, Array]:
+    def _features(self, objects: Collection) -> tuple[Array, Array]:
         if not isinstance(self.embedding_, Directions):
             return super()._features(objects)
         kernel = self.embedding_.kernel_

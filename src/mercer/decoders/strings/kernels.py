@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from mercer.core.collections import Objects, as_objects
+from mercer.core.collections import Collection, as_objects
 from mercer.decoders.families import unscaled
 from mercer.kernels import Mismatch, Normalized, Positions, Scaled, Spectrum, Subsequence, Sum, WeightedDegree
 from mercer.kernels.base import Kernel
@@ -100,7 +100,7 @@ def one_length(kernel: Kernel) -> int | None:
     return lengths[0] if len(lengths) == 1 else None
 
 
-def can_construct(kernel: Kernel, outputs: Objects | None) -> bool:
+def can_construct(kernel: Kernel, outputs: Collection | None) -> bool:
     """Whether there is room for what growing sequences needs, with the symbols of these outputs; True if none are given."""
     if outputs is None:
         return True

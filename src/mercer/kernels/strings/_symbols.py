@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.collections import Objects, as_objects
+from mercer.core.collections import Collection, as_objects
 from mercer.structures.sequences import Codes, encode
 
 
@@ -36,7 +36,7 @@ def is_sequence(thing: Any) -> bool:
     return isinstance(thing, Sequence) or (isinstance(thing, np.ndarray) and thing.ndim == 1)
 
 
-def symbol_codes(X: Objects, Z: Objects | None) -> list[Codes]:
+def symbol_codes(X: Collection, Z: Collection | None) -> list[Codes]:
     """The sequences of `X`, and of `Z` if there is one, as integers: the same for the same symbol."""
     collections = [X] if Z is None else [X, Z]
     texts = [isinstance(collection[0], str) for collection in collections]
@@ -51,7 +51,7 @@ def symbol_codes(X: Objects, Z: Objects | None) -> list[Codes]:
     return encode(*collections)
 
 
-def _code_points(texts: Objects) -> Codes:
+def _code_points(texts: Collection) -> Codes:
     """Strings as Unicode code points, all at once."""
     # surrogatepass: a lone surrogate is a symbol like any other
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core import memory
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
@@ -89,7 +89,7 @@ class Mismatch(Kernel):
         """Whether the alphabet is known."""
         return self.alphabet is not None
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of sequences."""
         return as_sequences(X, name)
 
@@ -114,11 +114,11 @@ class Mismatch(Kernel):
             words = longer
         return int(words[: most + 1, : most + 1].sum())
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """False for sequences whose image is zero."""
         return self.diag(X) > 0
 
-    def feature_map(self, X: Objects) -> NearCounts:
+    def feature_map(self, X: Collection) -> NearCounts:
         """One column for each word over the alphabet that is near an n-gram in `X`."""
         self.check_parameters()
         self.require_resolved()
@@ -166,7 +166,7 @@ class NearCounts(SparseFeatureMap):
         """One column per word."""
         return len(self.words)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per sequence."""
         row, word = _near(as_sequences(X), self.kernel)
         column = np.searchsorted(self.words, word)

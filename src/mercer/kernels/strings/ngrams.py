@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels._products import products, squared_lengths
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
@@ -59,7 +59,7 @@ class Spectrum(Kernel):
         """A whole length, or two in order."""
         require_length(self.length, self)
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of sequences."""
         return as_sequences(X, name)
 
@@ -68,12 +68,12 @@ class Spectrum(Kernel):
         left, right = (Counter(ngrams(sequence, self.length)) for sequence in (x, z))
         return float(sum(times * right[gram] for gram, times in left.items()))
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """False for sequences that are shorter than every length that counts."""
         self.check_parameters()
         return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
 
-    def feature_map(self, X: Objects) -> NGramCounts:
+    def feature_map(self, X: Collection) -> NGramCounts:
         """One column for each n-gram in `X`, in order of first appearance."""
         self.check_parameters()
         X = self.check(X)
@@ -120,7 +120,7 @@ class NGramCounts(SparseFeatureMap):
         """One column per n-gram."""
         return len(self.grams)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per sequence."""
         X = as_sequences(X)
         if isinstance(X[0], str) != self.text:

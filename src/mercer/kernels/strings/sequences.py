@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels._incidence import incidence, shared
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
@@ -64,7 +64,7 @@ class Subsequence(Kernel):
                 "closer to 1"
             )
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of sequences."""
         return as_sequences(X, name)
 
@@ -87,7 +87,7 @@ class Subsequence(Kernel):
             prefix = longer
         return value
 
-    def sees(self, X: Objects) -> np.ndarray:
+    def sees(self, X: Collection) -> np.ndarray:
         """False for sequences shorter than every length, which have no subsequence to be known by."""
         self.check_parameters()
         return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
@@ -119,7 +119,7 @@ class Positions(Kernel):
 
     is_psd = True
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of sequences."""
         return as_sequences(X, name)
 
@@ -137,7 +137,7 @@ class Positions(Kernel):
     def _diag(self, X: np.ndarray) -> np.ndarray:
         return np.asarray([float(len(sequence)) for sequence in X])
 
-    def feature_map(self, X: Objects) -> PositionIndicators:
+    def feature_map(self, X: Collection) -> PositionIndicators:
         """One block of columns for each position, one column in it for each symbol in `X`."""
         X = self.check(X)
         symbols = dict.fromkeys(symbol for sequence in X for symbol in sequence)
@@ -159,7 +159,7 @@ class PositionIndicators(SparseFeatureMap):
         """Positions times symbols."""
         return self.positions * len(self.symbols)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The one-hot rows."""
         index = {symbol: j for j, symbol in enumerate(self.symbols)}
         X = as_sequences(X)

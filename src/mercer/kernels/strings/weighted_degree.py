@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky_banded
 
-from mercer.core.collections import Objects
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
 from mercer.kernels.strings._lengths import is_whole
@@ -61,7 +61,7 @@ class WeightedDegree(Kernel):
         if not is_whole(self.shift, 0):
             raise ValueError(f"shift={self.shift!r} in WeightedDegree; expected a whole number, 0 or more")
 
-    def check(self, X: Objects, name: str = "X") -> np.ndarray:
+    def check(self, X: Collection, name: str = "X") -> np.ndarray:
         """`X` as an array of sequences."""
         return as_sequences(X, name)
 
@@ -79,7 +79,7 @@ class WeightedDegree(Kernel):
         """β, what agreement in an n-gram of some length counts."""
         return 2.0 * (self.degree - length + 1) / (self.degree * (self.degree + 1))
 
-    def feature_map(self, X: Objects) -> PlacedNGrams:
+    def feature_map(self, X: Collection) -> PlacedNGrams:
         """One column for each place and n-gram in `X`, in order of first appearance."""
         self.check_parameters()
         X = self.check(X)
@@ -114,7 +114,7 @@ class PlacedNGrams(SparseFeatureMap):
         """One column per place and n-gram."""
         return len(self.columns)
 
-    def sparse_rows(self, X: Objects) -> sparse.csr_array:
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The entries, one row per sequence."""
         X = as_sequences(X)
         if isinstance(X[0], str) != self.text:

@@ -1,0 +1,116 @@
+"""Checks of parameters: one place for what a whole number, a share or a choice is.
+
+Each check returns the value in its plain Python type, or raises an error that names the parameter, what came and what was
+expected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection as Choices
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def is_whole(value: Any) -> bool:
+    """Whether `value` is a whole number of any library; True and False are not.
+
+    Examples
+    --------
+    >>> is_whole(3), is_whole(np.int64(3)), is_whole(True), is_whole(3.0)
+    (True, True, False, False)
+    """
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def is_real(value: Any) -> bool:
+    """Whether `value` is a real number of any library that is not NaN; True and False are not.
+
+    Examples
+    --------
+    >>> is_real(0.5), is_real(np.float32(2)), is_real(True), is_real("1"), is_real(math.nan)
+    (True, True, False, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and not math.isnan(value)
+
+
+def check_whole(
+    value: Any, name: str, least: int = 1, most: float = math.inf, *, expected: str = "a positive whole number"
+) -> int:
+    """Return `value` as an int, or raise ValueError unless it is a whole number from `least` to `most`.
+
+    Examples
+    --------
+    >>> check_whole(0, "rank")
+    Traceback (most recent call last):
+    ...
+    ValueError: rank=0; expected a positive whole number
+    """
+    if not is_whole(value) or not least <= value <= most:
+        raise ValueError(f"{name}={value!r}; expected {expected}")
+    return int(value)
+
+
+def check_real(
+    value: Any,
+    name: str,
+    low: float = 0.0,
+    high: float = math.inf,
+    *,
+    closed: str = "neither",
+    expected: str = "a positive finite number",
+) -> float:
+    """Return `value` as a float, or raise ValueError unless it is a number between `low` and `high`.
+
+    `closed` says which ends belong to the range: "neither", "left", "right" or "both".
+
+    Examples
+    --------
+    >>> check_real(1.5, "tol", 0, 1, expected="a number between 0 and 1")
+    Traceback (most recent call last):
+    ...
+    ValueError: tol=1.5; expected a number between 0 and 1
+    """
+    inside = is_real(value) and (
+        low < value < high
+        or (value == low and closed in ("left", "both"))
+        or (value == high and closed in ("right", "both"))
+    )
+    if not inside:
+        raise ValueError(f"{name}={value!r}; expected {expected}")
+    return float(value)
+
+
+def check_choice(value: Any, name: str, choices: Choices[str]) -> str:
+    """Return `value`, or raise ValueError unless it is one of the words in `choices`.
+
+    Examples
+    --------
+    >>> check_choice("mean", "origin", ("zero", "one"))
+    Traceback (most recent call last):
+    ...
+    ValueError: origin='mean'; expected 'zero' or 'one'
+    """
+    if not isinstance(value, str) or value not in choices:
+        *most, last = map(repr, choices)
+        raise ValueError(
+            f"{name}={value!r}; expected {', '.join(most)} or {last}" if most else f"{name}={value!r}; expected {last}"
+        )
+    return value
+
+
+def check_instance(value: Any, name: str, kind: type | tuple[type, ...], *, expected: str) -> Any:
+    """Return `value`, or raise TypeError unless it is of the given type.
+
+    Examples
+    --------
+    >>> check_instance(3, "kernel", str, expected="the name of a kernel")
+    Traceback (most recent call last):
+    ...
+    TypeError: kernel=3; expected the name of a kernel
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r:.60}; expected {expected}")
+    return value
