@@ -20,7 +20,7 @@ from mercer.datasets.ocr import HandwrittenWords
 from mercer.kernels import Gaussian, Kernel, PartByPart, Polynomial, Precomputed, Scaled
 from mercer.kernels.part_by_part import by_position
 from mercer.operators import ConditionalCovariance, Identity, Operator, Outputs
-from mercer.solvers import Exact, Ridge, Spectrum
+from mercer.solvers import Exact, GramEigh, Ridge
 
 LAMBDA = 0.01
 ALPHAS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
@@ -83,7 +83,7 @@ class Grams:
     """Kernel values among the training words, decomposed, and those of the test words against them."""
 
     fold: Fold
-    spectrum: Spectrum
+    spectrum: GramEigh
     cross: np.ndarray
 
     @classmethod

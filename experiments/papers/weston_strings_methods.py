@@ -12,7 +12,7 @@ from mercer.core.collections import distinct
 from mercer.datasets.toy_strings import StringPairs
 from mercer.embeddings import PrincipalComponents
 from mercer.kernels import Precomputed, Subsequence
-from mercer.solvers import Ridge, Spectrum
+from mercer.solvers import GramEigh, Ridge
 
 METRICS = ("squared", "distance", "squared before", "distance before", "class")
 """‖ψ(y) − ψ(ŷ)‖² and its root; the same with h(x) for ψ(ŷ), before the pre-image; whether the class is wrong."""
@@ -94,10 +94,10 @@ def bell(gram: np.ndarray, scale: float) -> np.ndarray:
     return np.exp(-np.maximum(norms[:, None] + norms - 2.0 * gram, 0.0) / (2.0 * scale**2))
 
 
-def decomposed(gram: np.ndarray) -> Spectrum:
+def decomposed(gram: np.ndarray) -> GramEigh:
     """The spectrum of a Gram matrix known to be one."""
     values, vectors = np.linalg.eigh(gram)
-    return Spectrum(vectors, np.maximum(values, 0.0), vectors)
+    return GramEigh(vectors, np.maximum(values, 0.0), vectors)
 
 
 def kde_losses(task: Task, scales: np.ndarray, gammas: np.ndarray, penalty: str) -> Losses:

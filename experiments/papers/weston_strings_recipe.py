@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.papers.weston_strings_methods import DECIMALS, RULES, Task, bell, decomposed
-from mercer.solvers import Ridge, Spectrum
+from mercer.solvers import GramEigh, Ridge
 
 LENGTHS = ((3,), (2,), (1, 2, 3))
 """Lengths of the common subsequences of inputs; of several, the mean of their kernels."""
@@ -78,7 +78,7 @@ class Recipes:
         losses = {step.name: self._test(spectra, chosen[step.name], train, test, step.zero_norm) for step in STEPS}
         return losses, chosen[BEST]
 
-    def _leave_one_out(self, spectra: list[Spectrum], train: np.ndarray) -> dict[str, np.ndarray]:
+    def _leave_one_out(self, spectra: list[GramEigh], train: np.ndarray) -> dict[str, np.ndarray]:
         """Class loss of each recipe; ties are broken by the distance before the pre-image, which is added very small."""
         square, own = np.ix_(train, train), np.arange(len(train))
         classes, same = self.task.pairs.classes[train], self.same[square]
@@ -103,7 +103,7 @@ class Recipes:
         return figures
 
     def _test(
-        self, spectra: list[Spectrum], recipes: list[Recipe], train: np.ndarray, test: np.ndarray, rule: str
+        self, spectra: list[GramEigh], recipes: list[Recipe], train: np.ndarray, test: np.ndarray, rule: str
     ) -> np.ndarray:
         """Losses of the mean of some recipes: distances are averaged, which is to add up the output kernels."""
         square, across = np.ix_(train, train), np.ix_(test, train)

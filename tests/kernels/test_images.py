@@ -7,7 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer import DependencyEstimator, memory
+from mercer import DependencyEstimator
+from mercer.core import memory
 from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer import NumericalWarning, memory
+from mercer import NumericalWarning
+from mercer.core import memory
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
 from mercer.solvers import Cholesky, Exact, GramEigh, LowRank, SpectralSolver, Tridiagonal

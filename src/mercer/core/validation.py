@@ -94,10 +94,7 @@ def check_choice(value: Any, name: str, choices: Choices[str]) -> str:
     ValueError: origin='mean'; expected 'zero' or 'one'
     """
     if not isinstance(value, str) or value not in choices:
-        *most, last = map(repr, choices)
-        raise ValueError(
-            f"{name}={value!r}; expected {', '.join(most)} or {last}" if most else f"{name}={value!r}; expected {last}"
-        )
+        raise ValueError(f"{name}={value!r}; expected {' or '.join(map(repr, choices))}")
     return value
 
 

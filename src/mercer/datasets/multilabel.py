@@ -1,4 +1,4 @@
-"""Collection with sets of labels: articles, pictures, genes, music, letters."""
+"""Objects with sets of labels: articles, pictures, genes, music, letters."""
 
 from __future__ import annotations
 

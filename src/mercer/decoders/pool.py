@@ -23,7 +23,7 @@ _SCORES = 2**24
 
 @dataclass
 class Pool:
-    """Collection a point may be decoded to, with scores ``points @ features.T - offsets``."""
+    """Objects a point may be decoded to, with scores ``points @ features.T - offsets``."""
 
     objects: Collection
     features: Array

@@ -1,4 +1,4 @@
-"""Collection as sets of numbered items, and how many items two objects share."""
+"""Objects as sets of numbered items, and how many items two objects share."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from mercer.core.collections import Collection, take
 from mercer.kernels.base import Kernel
 
 _SAMPLE = 1000
-"""Collection whose distances are looked at for a median: half a million pairs."""
+"""Objects whose distances are looked at for a median: half a million pairs."""
 
 
 def require_positive(value: Any, name: str, owner: Kernel) -> None:

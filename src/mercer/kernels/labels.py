@@ -24,7 +24,7 @@ class LabelSets(Kernel):
     The squared distance of two sets is the number of labels in one but not the other, the Hamming
     loss.
 
-    Collection are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice
+    Objects are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice
     counts once), or the rows of a 0/1 indicator array, frame or list of arrays (a list of lists is
     read as sets; to estimators y may be a sparse matrix too). The empty set is an object like any
     other: its image is the origin.

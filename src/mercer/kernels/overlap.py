@@ -21,7 +21,7 @@ class Overlap(Kernel):
     r"""The share of labels in common, :math:`k(A, B) = I / (I + a(|A| - I) + a(|B| - I))`, :math:`I = |A \cap B|`.
 
     ``penalty=0.5`` is F1 (Dice), ``penalty=1`` is Jaccard. Two empty sets are the same, k = 1; an empty set has nothing in common
-    with any other. Positive semi-definite from a = ½ upwards (Gower and Legendre 1986). Collection are written as for `LabelSets`.
+    with any other. Positive semi-definite from a = ½ upwards (Gower and Legendre 1986). Objects are written as for `LabelSets`.
 
     Parameters
     ----------

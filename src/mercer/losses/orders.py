@@ -121,7 +121,7 @@ class TopK(Loss):
     r"""The share of the true labels that is not among the k best, :math:`1 - |y \cap \mathrm{top}_k(\hat y)| / \min(k, |y|)`.
 
     y says which labels are true (0 or 1; or the number of the one that is) and ŷ gives each label a score; ties count against the
-    true label. Collection of any other kind: ŷ is a list of guesses, best first, and the loss is whether y is none of the first k.
+    true label. Objects of any other kind: ŷ is a list of guesses, best first, and the loss is whether y is none of the first k.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def choose_scale(
     kernel : Kernel
         A kernel with a parameter to choose. It is not changed.
     X : collection
-        Collection.
+        Objects.
     scales : iterable of float
         Values to try.
     target : array of shape (n, n), optional

@@ -1,1 +1,1 @@
-"""Collection of each kind, read, checked and written: sequences, trees, rankings, graphs, molecules."""
+"""Objects of each kind, read, checked and written: sequences, trees, rankings, graphs, molecules."""

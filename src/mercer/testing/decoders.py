@@ -39,7 +39,7 @@ def check_decoder(
     loss : callable, optional
         Passed on to `fit`.
     candidates : collection, optional
-        Collection no decoded one may be worse than; by default the training outputs. Name fewer for a
+        Objects no decoded one may be worse than; by default the training outputs. Name fewer for a
         decoder that is not free to return them all (a fixed length, a narrow box).
 
     Examples
