@@ -1,26 +1,30 @@
-"""Rows of a Gram matrix shared out to threads."""
+"""Rows of a Gram matrix divided among threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import numba
 import numpy as np
 
 _ROUNDS = 3
-"""A group is this part of what is left for one worker."""
+"""A group is one over this many times the number of workers of the rows left."""
 
 
 def in_threads(fill: Callable[[np.ndarray], None], rows: int, worthwhile: bool = True) -> None:
     """Call `fill` on groups of rows that together are all rows, in as many threads as numba is set to use.
 
-    Neighbours stay together, since their results are neighbours in memory. Groups get smaller as less is left, so that few are
-    handed out and none of the workers waits long for another at the end; the last rows, those with most to do where a matrix is
-    symmetric, come first. Plain threads on compiled code that lets go of the interpreter lock survive a fork and may
-    be started from several threads, which a parallel region of the compiler's own does not.
+    Neighbouring rows stay together, since their results are neighbours in memory. Groups shrink as fewer rows are left, so
+    that no thread waits long at the end; the last rows, which take longest where a matrix is symmetric, come first. Plain
+    threads on compiled code that releases the interpreter lock survive a fork and may be started from several threads,
+    which numba's own parallel regions do not.
     """
-    workers = numba.get_num_threads() if worthwhile else 1
+    if not worthwhile:
+        fill(np.arange(rows))
+        return
+    from numba import get_num_threads
+
+    workers = get_num_threads()
     if workers == 1:
         fill(np.arange(rows))
         return
@@ -29,7 +33,7 @@ def in_threads(fill: Callable[[np.ndarray], None], rows: int, worthwhile: bool =
 
 
 def shrinking_groups(rows: int, workers: int) -> list[np.ndarray]:
-    """All rows in groups, last rows first, each the same part of what is left.
+    """Divide all rows into groups, last rows first, each the same share of the rows left.
 
     Examples
     --------

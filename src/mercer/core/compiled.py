@@ -1,0 +1,99 @@
+"""Loops compiled by numba, which is imported when the first of them is called (it takes about a second)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from threading import RLock
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LOCK = RLock()
+
+
+class Deferred(Generic[P, R]):
+    """A numba function that is made when it is first called, or first named by a compiled function that is called.
+
+    It then takes the place of this object in the module it was defined in, so that later calls from there cost nothing more,
+    and compiled functions can call each other.
+    """
+
+    def __init__(self, function: Callable[..., Any], make: Callable[[], Callable[P, R]]) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._make = make
+        self._made: Callable[P, R] | None = None
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Call the compiled function."""
+        return (self._made or self.made())(*arguments, **named)
+
+    def made(self) -> Callable[P, R]:
+        """The function of numba."""
+        with _LOCK:
+            if self._made is None:
+                self._made = self._make()
+                for name, value in _deferred(self._function):
+                    self._function.__globals__[name] = value.made()
+                if self._function.__globals__.get(self._function.__name__) is self:
+                    self._function.__globals__[self._function.__name__] = self._made
+            return self._made
+
+
+@overload
+def compiled(function: Callable[P, R]) -> Deferred[P, R]: ...
+@overload
+def compiled(**options: Any) -> Callable[[Callable[P, R]], Deferred[P, R]]: ...
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function by ``numba.njit(cache=True, nogil=True, **options)`` at its first call.
+
+    A compiled function may call others of its module, or imported by name from another module.
+
+    Examples
+    --------
+    >>> @compiled
+    ... def total(n):
+    ...     found = 0
+    ...     for i in range(n):
+    ...         found += i
+    ...     return found
+    >>> total(4)  # numba is imported here
+    6
+
+    Options of `numba.njit` go in parentheses: ``@compiled(inline="always")``, ``@compiled(fastmath={"contract"})``.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Deferred[..., Any]:
+        def make() -> Any:
+            from numba import njit
+
+            # an interactive function, of a doctest, has no file beside which to keep the result
+            cached = not function.__code__.co_filename.startswith("<")
+            return njit(**{"cache": cached, "nogil": True} | options)(function)
+
+        return Deferred(function, make)
+
+    return decorate if function is None else decorate(function)
+
+
+def deferred(factory: Callable[[], Any]) -> Any:
+    """A function of numba that `factory` makes at its first use, such as an intrinsic.
+
+    Examples
+    --------
+    >>> @deferred
+    ... def bits():
+    ...     from numba.extending import intrinsic
+    ...     ...  # def bits(typing_context, word): ...; return intrinsic(bits)
+    >>> type(bits).__name__
+    'Deferred'
+    """
+    return Deferred(factory, factory)
+
+
+def _deferred(function: Callable[..., Any]) -> list[tuple[str, Deferred[..., Any]]]:
+    """The global names in a function that stand for deferred functions."""
+    found = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
+    return [(name, value) for name, value in found if isinstance(value, Deferred)]
