@@ -1,42 +1,34 @@
-"""Saving and loading fitted models without ever running code from a file.
+"""Saving and loading of models without running code from a file.
 
-Models are written by skops: arrays, plain values, and the names of the types they belong to. Loading builds only types on
-a published list, `trusted_types()`: those of this library and a few that hold data (sets, graphs, sparse rows), beside those
-of NumPy, SciPy and scikit-learn that skops itself trusts. Pickle is not offered.
+Models are written by skops: arrays, plain values and the names of their types. Loading builds only types on a published
+list, `trusted_types()`: those of this library and a few that hold data (sets, graphs, sparse rows), besides those of NumPy,
+SciPy and scikit-learn that skops itself trusts. Pickle is not offered.
 """
 
 from __future__ import annotations
 
 import inspect
-import pkgutil
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from json import JSONDecodeError
 from pathlib import Path
+from pkgutil import iter_modules, walk_packages
 from types import ModuleType
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
+from mercer._version import __version__
 from mercer.core.files import written_atomically
 from mercer.structures.graphs import forget_views
 
-_ROOMS = (
-    "kernels",
-    "losses",
-    "embeddings",
-    "operators",
-    "solvers",
-    "decoders",
-    "selection",
-    "estimators",
-    "structures",
-    "uncertainty",
-    "sequence_models",
-    "cli",
-)
+_WITHOUT_MODELS = ("__main__", "_version", "cli", "datasets", "report", "saving", "testing")
+"""Modules and rooms whose types are never part of a model."""
+
 _FORMAT = "mercer-model"
 _DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array")
-"""Types of other libraries that training pairs and kernels may hold: values, and nothing that is called."""
+"""Types of other libraries that training pairs and kernels may hold; none of them can be called."""
 
 
 def save(model: Any, path: str | Path) -> Path:
@@ -52,9 +44,7 @@ def save(model: Any, path: str | Path) -> Path:
     >>> bool(same[0])
     True
     """
-    from mercer._version import __version__
-
-    sio = _skops()
+    sio = require_skops()
     path = Path(path)
     forget_views(model)
     content = {"format": _FORMAT, "version": __version__, "model": model}
@@ -62,36 +52,39 @@ def save(model: Any, path: str | Path) -> Path:
         data = sio.dumps(content)
     except (RuntimeError, TypeError, AttributeError) as error:
         raise TypeError(
-            f"the model holds something skops cannot write ({error}); tensors of other libraries are such: fit on NumPy arrays "
-            "to save a model"
+            f"skops cannot write a part of the model ({error}), such as a tensor of another library; fit on NumPy arrays to "
+            "save a model"
         ) from error
     foreign = [name for name in sio.get_untrusted_types(data=data) if name not in trusted_types()]
     nameless = [name for name in foreign if "<" in name]
     if nameless:
         raise TypeError(
-            f"the model holds {', '.join(nameless)}, which no one can import again; write it as a function with a name, at the "
-            "top of a module"
+            f"the model holds {', '.join(nameless)}, which cannot be imported; define it with a name at the top of a module"
         )
     if foreign:
-        _warn_foreign(foreign)
+        warnings.warn(
+            f"the model holds {', '.join(foreign)}; to load it, the reader must have that code and pass trust={foreign!r}",
+            UserWarning,
+            stacklevel=2,
+        )
     with written_atomically(path) as temporary:
         temporary.write_bytes(data)
     return path
 
 
 def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
-    """Read a model from `path`, building nothing but trusted types.
+    """Read a model from `path`, building only trusted types.
 
     Parameters
     ----------
     path : path
         A file written by `save`.
     trust : sequence of str
-        Full names of further types or functions that the file may use: of your own, such as ``"mymodule.my_loss"``, or of a
-        library you trust, such as ``"sklearn.tree._tree.Tree"`` for ``regressor=RandomForestRegressor()``. Only name what you
-        would import yourself.
+        Full names of further types or functions that the file may use: your own, such as ``"mymodule.my_loss"``, or those of
+        a library you trust, such as ``"sklearn.tree._tree.Tree"`` for ``regressor=RandomForestRegressor()``. Only name what
+        you would import yourself.
     """
-    sio = _skops()
+    sio = require_skops()
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path={str(path)!r}; there is no such file")
@@ -100,15 +93,14 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
     if not is_zipfile(path):
         raise ValueError(f"{path.name} is not a saved model; expected a file written by mercer.save")
     try:
-        asked = _asked(sio, path)
-        allowed = {*trusted_types(), *trust}
-        foreign = [name for name in asked if name not in allowed]
+        named = _types_in(sio, path)
+        foreign = [name for name in named if name not in {*trusted_types(), *trust}]
         if foreign:
             raise ValueError(
                 f"{path.name} asks for {', '.join(foreign)}, which mercer.load does not build. If it is code of your own, "
                 f"or of a library you trust, pass trust={foreign!r}; otherwise do not load this file"
             )
-        content = sio.load(path, trusted=asked)
+        content = sio.load(path, trusted=named)
     except (BadZipFile, KeyError, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name} is damaged: {error}; save the model again") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
@@ -116,56 +108,48 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
     return content["model"]
 
 
-def _asked(sio: Any, path: Path) -> list[str]:
-    """The types a file asks for; an error if it holds none, as an archive of another kind does."""
-    try:
-        asked: list[str] = sio.get_untrusted_types(file=path)
-    except (TypeError, JSONDecodeError) as error:
-        raise ValueError(
-            f"{path.name} is not a saved model ({error}); expected a file written by mercer.save"
-        ) from error
-    return asked
-
-
+@cache
 def trusted_types() -> frozenset[str]:
-    """The full names of the types `load` builds, beyond those skops trusts by default.
+    """Full names of the types `load` builds, beyond those skops trusts by default.
 
     Examples
     --------
     >>> "mercer.kernels.vectors.Gaussian" in trusted_types()
     True
     """
-    names = set(_DATA)
-    for module in _modules():
-        for _, item in inspect.getmembers(module, inspect.isclass):
-            if item.__module__ == module.__name__:
-                names.add(f"{item.__module__}.{item.__qualname__}")
-    return frozenset(names)
-
-
-def _modules() -> list[ModuleType]:
-    modules = [import_module("mercer.core.pivoted"), import_module("mercer.core.gram_eigh")]
-    for room in _ROOMS:
-        package = import_module(f"mercer.{room}")
-        modules.append(package)
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            modules.append(import_module(found.name))
-    return modules
-
-
-def _warn_foreign(names: list[str]) -> None:
-    import warnings
-
-    warnings.warn(
-        f"the model holds {', '.join(names)}; to load it, the reader must have that code and pass trust={names!r}",
-        UserWarning,
-        stacklevel=3,
+    own = (
+        f"{module.__name__}.{item.__qualname__}"
+        for module in _modules()
+        for _, item in inspect.getmembers(module, inspect.isclass)
+        if item.__module__ == module.__name__
     )
+    return frozenset([*_DATA, *own])
 
 
-def _skops() -> Any:
+def require_skops() -> Any:
+    """Import ``skops.io``, which takes a second; raise ImportError with the remedy if it is missing."""
     try:
         import skops.io
     except ImportError as error:
-        raise ImportError("saving and loading models needs skops; run 'pip install mercer[save]'") from error
+        raise ImportError("saving and loading models needs skops; run 'pip install skops'") from error
     return skops.io
+
+
+def _types_in(sio: Any, path: Path) -> list[str]:
+    """Names of the types in a file that skops does not trust; an archive of another kind raises ValueError."""
+    try:
+        names: list[str] = sio.get_untrusted_types(file=path)
+    except (TypeError, JSONDecodeError) as error:
+        raise ValueError(
+            f"{path.name} is not a saved model ({error}); expected a file written by mercer.save"
+        ) from error
+    return names
+
+
+def _modules() -> Iterator[ModuleType]:
+    for room in iter_modules([str(Path(__file__).parent)]):
+        if room.name not in _WITHOUT_MODELS:
+            module = import_module(f"mercer.{room.name}")
+            yield module
+            for found in walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
+                yield import_module(found.name)

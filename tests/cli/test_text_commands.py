@@ -10,7 +10,7 @@ import pytest
 import mercer
 from mercer.cli import text_commands as commands
 from mercer.cli.kernel_names import parse_kernel
-from mercer.cli.text_model import TextModel
+from mercer.io.text_model import TextModel
 from mercer.io import lines
 from mercer.io.lines import read_inputs, read_pairs
 from mercer.kernels import Positions, Spectrum, Subsequence

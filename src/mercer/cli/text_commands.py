@@ -11,7 +11,7 @@ from typing import IO
 
 from mercer.cli.kernel_names import parse_kernel
 from mercer.cli.presets import PRESETS, Choices
-from mercer.cli.text_model import SIDES, TextModel
+from mercer.io.text_model import SIDES, TextModel
 from mercer.io.lines import BadLine, Line, read_inputs, read_pairs
 from mercer.losses import EditDistance, Loss, ZeroOne
 from mercer.report.progress import tracked

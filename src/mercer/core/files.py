@@ -1,19 +1,25 @@
-"""Files that are there in full or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from pathlib import Path
+
+_WRITE_ERRORS = (ENOSPC, EDQUOT, EFBIG, EIO)
+"""Errors of a write that do not say which file was written."""
 
 
 @contextmanager
 def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path that becomes `path` when the block ends well, and vanishes when it does not.
+    """Yield a temporary path that replaces `path` when the block ends, and is deleted when it raises.
 
-    Folders on the way are created. A reader sees the old file or the new one, never half of it.
+    Missing folders are created. Links are followed and the permissions of an existing file are kept. A device or a pipe is
+    written directly.
 
     Examples
     --------
@@ -24,12 +30,21 @@ def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     ...     Path(folder, "greeting.txt").read_text()
     'hello'
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     # in the same folder, because a rename is only atomic within one file system
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    temporary = target.with_name(f".mercer-{uuid.uuid4().hex}")
     try:
         yield temporary
+        if target.exists():
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
+    except OSError as error:
+        if error.filename == str(temporary) or (error.filename is None and error.errno in _WRITE_ERRORS):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
