@@ -1,6 +1,8 @@
-# make demo   learn to complete handwritten digits, write a page with the results
-# make test   lint, types and every test
-# Both set up .venv by themselves; the only needs are make and Python 3.11 or newer.
+# make demo        learn to complete handwritten digits, write a page with the results
+# make test        lint, types and every test
+# make reproduce   list the experiments; NAME=weston-table3 runs one (SMALL=1: seconds; JOBS=2: two processes)
+# make bench       NAME=core, objects, operators, strings or trace (QUICK=1: seconds)
+# All set up .venv by themselves; the only needs are make and Python 3.11 or newer.
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,7 +15,7 @@ export MERCER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint reproduce bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -31,6 +33,12 @@ lint: $(VENV)/.installed-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+reproduce: $(VENV)/.installed-tests
+	@$(BIN)/python -m experiments reproduce $(or $(NAME),--list) $(if $(SMALL),--small) $(if $(JOBS),--jobs $(JOBS))
+
+bench: $(VENV)/.installed-tests
+	@$(BIN)/python -m experiments bench $(or $(NAME),--help) $(if $(QUICK),--quick)
 
 # The stamps: a second run installs nothing, a change of pyproject.toml installs again.
 $(VENV)/.installed: pyproject.toml
@@ -51,4 +59,4 @@ $(VENV)/.installed-tests: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src experiments tests -name __pycache__ -type d -prune -exec rm -rf {} +

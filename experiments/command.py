@@ -1,42 +1,120 @@
-"""What `mercer reproduce` does."""
+"""Command line of the experiments: reproduce tables and figures, compare runs, measure speed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
-from experiments.page import figures_table, summary
-from experiments.registry import EXPERIMENTS, experiment, reproduce
+from experiments import registry
+from experiments.comparison import TOLERANCE, compare_folders
+from experiments.page import scores_table, summary
+from experiments.runner import Stopped
+from experiments.runner import reproduce as run_experiment
 from mercer.core.files import written_atomically
 from mercer.report import Result, print_table
 
+app = typer.Typer(
+    name="experiments",
+    help="Reproduce the tables and figures of the papers, run public tasks beyond them, and measure speed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
 
-def list_experiments() -> None:
-    """Print the name, the title and the source of every experiment; in lines, which no terminal is too narrow for."""
-    width = max(map(len, EXPERIMENTS))
-    for each in map(experiment, EXPERIMENTS):
-        print(f"{each.name:{width}}  {each.title}\n{'':{width}}  {each.source}")
+
+class Benchmark(StrEnum):
+    """Names of the benchmarks; each is a module of `experiments.bench`."""
+
+    core = "core"
+    objects = "objects"
+    operators = "operators"
+    strings = "strings"
 
 
-def run(names: Sequence[str], folder: Path, *, small: bool, fresh: bool, jobs: int, docs: Path | None) -> None:
-    """Run the experiments `names` one after the other; print each table and where its page is."""
+@app.command()
+def bench(
+    name: Annotated[Benchmark, typer.Argument(help="Benchmark to run.")],
+    output: Annotated[Path | None, typer.Option(help="File for the result as JSON.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: seconds.")] = False,
+) -> None:
+    """Measure speed and memory as ratios to plain NumPy and SciPy, in one run."""
+    import_module(f"experiments.bench.{name}").main(output, quick)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments to run, such as weston-table3.")] = None,
+    all_of_them: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
+    small: Annotated[bool, typer.Option("--small", help="Run the small version of each: seconds.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard the pieces of an earlier run.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of pieces run in parallel, each in its own process.")] = 1,
+    output: Annotated[Path, typer.Option(help="Folder for the JSON files and the pages.")] = Path("out/reproduce"),
+) -> None:
+    """Run experiments and print our scores next to the paper's. A stopped run is resumed by the same command."""
+    if listed:
+        _list_experiments()
+        return
+    chosen = list(registry.EXPERIMENTS) if all_of_them else names
+    if not chosen:
+        raise ValueError("no experiment was named; name one, or pass --all, or see --list")
     console = Console()
-    chosen = [experiment(name) for name in names]
-    for each in chosen:
-        result = reproduce(each, folder, small=small, fresh=fresh, jobs=jobs, say=console.print)
-        print_table(figures_table(each, result.rows), console)
-        for note in each.notes(result.rows):
-            console.print(note)
-        console.print(f"{folder / each.name}.html", soft_wrap=True)
-    if docs is not None:
-        write_summary(folder, docs)
+    try:
+        for each in [registry.experiment(name) for name in chosen]:
+            result = run_experiment(each, output, small=small, fresh=fresh, jobs=jobs, say=console.print)
+            print_table(scores_table(each, result.rows), console)
+            for note in each.notes(result.rows):
+                console.print(note)
+            console.print(f"{output / each.name}.html", soft_wrap=True)
+    except Stopped as stopped:
+        print(f"experiments: {stopped}", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
-def write_summary(folder: Path, docs: Path) -> None:
-    """Write the Markdown summary of every result in `folder`."""
-    known = [(experiment(name), folder / f"{name}.json") for name in EXPERIMENTS]
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder with results of one run.")],
+    second: Annotated[Path, typer.Argument(help="Folder with results of another run.")],
+    tol: Annotated[float, typer.Option(min=0.0, help="Tolerance on numbers, relative and absolute.")] = TOLERANCE,
+) -> None:
+    """Compare the rows of two folders of results, times excepted; exit status 1 if they differ."""
+    count, differences = compare_folders(first, second, tol)
+    for difference in differences:
+        print(difference)
+    print(f"{count} results compared, {len(differences)} differences")
+    if differences:
+        raise typer.Exit(1)
+
+
+@app.command("summary")
+def write_summary(
+    folder: Annotated[Path, typer.Argument(help="Folder with results of full runs.")],
+    docs: Annotated[Path, typer.Argument(help="Markdown file to write.")],
+) -> None:
+    """Write a Markdown summary of the results in a folder."""
+    known = [(registry.experiment(name), folder / f"{name}.json") for name in registry.EXPERIMENTS]
     text = summary([(each, Result.read(path)) for each, path in known if path.is_file()])
     with written_atomically(docs) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends with one line and exit status 2."""
+    try:
+        app(prog_name="python -m experiments")
+    except (ValueError, OSError, MemoryError) as error:
+        print(f"experiments: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _list_experiments() -> None:
+    """Print the name, the title and the source of every experiment, one line each so that nothing is cut."""
+    width = max(map(len, registry.EXPERIMENTS))
+    for each in map(registry.experiment, registry.EXPERIMENTS):
+        print(f"{each.name:{width}}  {each.title}\n{'':{width}}  {each.source}")

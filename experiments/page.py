@@ -1,4 +1,4 @@
-"""Our figures beside the paper's: in the terminal, on the page, in the summary."""
+"""Scores of an experiment next to the paper's: in the terminal, on its page, in the summary."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mercer.report import Result, Table, page, paragraph, section, table_html
 _FIXED = ("method", "metric", "value", "error", "paper", "paper_error")
 
 
-def figures_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Table:
-    """One line per row: what it is, our figure, the paper's and the gap."""
+def scores_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Table:
+    """Tabulate `rows`: our score, the paper's and the difference of the two."""
     varies = [key for row in rows for key in row if key not in _FIXED]
     varies = list(dict.fromkeys(varies))
     header = ["method", *varies, "metric", "ours", "paper", "gap"]
@@ -21,25 +21,25 @@ def figures_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Tab
     lines = []
     for row in rows:
         cells = [row["method"], *(_plain(row.get(key)) for key in varies), row["metric"]]
-        cells.append(_figure(row["value"], row["error"], experiment.digits))
+        cells.append(_score(row["value"], row["error"], experiment.digits))
         if with_paper:
             paper = row.get("paper")
-            cells.append("" if paper is None else _figure(paper, row.get("paper_error"), experiment.digits))
+            cells.append("" if paper is None else _score(paper, row.get("paper_error"), experiment.digits))
             cells.append("" if paper is None else f"{row['value'] - paper:+.{experiment.digits}f}")
         lines.append(cells)
     return Table(header, lines, experiment.title)
 
 
 def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[Outcome]) -> str:
-    """The page of one experiment."""
+    """Write the HTML page of an experiment."""
     blocks = [
         paragraph(experiment.source),
         paragraph(experiment.protocol),
-        table_html(figures_table(experiment, result.rows)),
+        table_html(scores_table(experiment, result.rows)),
         *(paragraph(note) for note in experiment.notes(result.rows)),
         *experiment.blocks(result.rows, outcomes),
         section("How this was computed"),
-        paragraph(f"mercer reproduce {experiment.name}, in {result.seconds:.0f} seconds."),
+        paragraph(f"python -m experiments reproduce {experiment.name}, in {result.seconds:.0f} seconds."),
     ]
     machine = result.environment
     footer = f"mercer {machine['mercer']}, Python {machine['python']}, NumPy {machine['numpy']}, {machine['cpu']}"
@@ -47,16 +47,16 @@ def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[O
 
 
 def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
-    """The last full run of every experiment, as Markdown."""
+    """Write the results of full runs as Markdown."""
     parts = [
         "# Results",
-        "Written by `mercer reproduce --all --output results --docs docs/results.md` from the files in `results/`.",
+        "Written by `python -m experiments summary results docs/results.md` from the files in `results/`.",
     ]
     for experiment, result in experiments:
-        table = figures_table(experiment, result.rows)
+        table = scores_table(experiment, result.rows)
         parts += [
             f"## {experiment.title}",
-            f"`mercer reproduce {experiment.name}`: {experiment.source}",
+            f"`make reproduce NAME={experiment.name}`: {experiment.source}",
             experiment.protocol,
         ]
         parts += [_markdown(table), *experiment.notes(result.rows)]
@@ -70,7 +70,7 @@ def _markdown(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _figure(value: float, error: float | None, digits: int) -> str:
+def _score(value: float, error: float | None, digits: int) -> str:
     return f"{value:.{digits}f}" if error is None else f"{value:.{digits}f} ± {error:.{digits}f}"
 
 

@@ -1,11 +1,10 @@
-"""Every table and figure of the papers as an experiment that can be run again."""
+"""List of the experiments: tables and figures of the papers, and public tasks beyond them."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from experiments.experiment import Experiment, Outcome, Piece, mean_row
-from experiments.runner import Stopped, reproduce
+from experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, str] = {
     "weston-table1": "papers.weston_strings:StringsToStrings",
@@ -38,19 +37,16 @@ EXPERIMENTS: dict[str, str] = {
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment called `name`.
+    """Make the experiment called `name`.
 
     Examples
     --------
     >>> experiment("no-such-table")
     Traceback (most recent call last):
     ...
-    ValueError: there is no experiment 'no-such-table'; mercer reproduce --list names them
+    ValueError: there is no experiment 'no-such-table'; see python -m experiments reproduce --list
     """
     if name not in EXPERIMENTS:
-        raise ValueError(f"there is no experiment {name!r}; mercer reproduce --list names them")
+        raise ValueError(f"there is no experiment {name!r}; see python -m experiments reproduce --list")
     module, _, kind = EXPERIMENTS[name].partition(":")
     return getattr(import_module(f"experiments.{module}"), kind)()
-
-
-__all__ = ["EXPERIMENTS", "Experiment", "Outcome", "Piece", "Stopped", "experiment", "mean_row", "reproduce"]

@@ -1,4 +1,4 @@
-"""``mercer bench core``: what the foundations cost, beside what they cannot do without."""
+"""``bench core``: time and memory of the solvers relative to the matrix operations they need."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _load() -> float | None:
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
-def table(result: Result, title: str = "mercer bench core") -> Table:
+def table(result: Result, title: str = "bench core") -> Table:
     """One line for each figure: what, measured, bar, met."""
     lines = []
     for row in result.rows:

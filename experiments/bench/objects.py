@@ -1,4 +1,4 @@
-"""``mercer bench objects``: Gram matrices of objects beside the public packages that make them, and a search in a million.
+"""``bench objects``: Gram matrices of objects against public packages, and a search in a million objects.
 
 ``python -m experiments.bench.objects CANDIDATES QUERIES TIMED`` prints the seconds of the search, the bytes its process held at
 most, the seconds rdkit takes for one query (the mean of TIMED of them), and the largest difference of the similarities found.
@@ -82,7 +82,7 @@ def table(result: Result) -> Table:
         bar = "" if each["bar"] is None else f"{each['sense']} {each['bar']:g}"
         met = "" if each["met"] is None else "yes" if each["met"] else "no"
         lines.append([f"{each['method']}, n = {each['n']}: {each['metric']}", f"{each['value']:.3g}", bar, met])
-    return Table(["what", "measured", "bar", "met"], lines, "mercer bench objects")
+    return Table(["what", "measured", "bar", "met"], lines, "bench objects")
 
 
 def _compared(name: str, peer: str, ours: Task, theirs: Task, n: int, repeats: int) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""``mercer bench operators``: seconds and memory of fits with operator-valued kernels, each in a process of its own.
+"""``bench operators``: seconds and memory of fits with operator-valued kernels, each in a process of its own.
 
 ``python -m experiments.bench.operators NAME N P`` prints the seconds of one fit, the bytes the process held at most, and
 how often the solver iterated.
@@ -163,7 +163,7 @@ def table(result: Result) -> Table:
         iterations = f" ({each['iterations']} iterations)" if each["iterations"] > 1 else ""
         what = f"{each['method']}, n = {each['n']}, p = {each['p']}: {each['metric']}"
         lines.append([what, f"{each['value']:.3g}{iterations}", f"≤ {each['bar']:g}", "yes" if each["met"] else "no"])
-    return Table(["what", "measured", "bar", "met"], lines, "mercer bench operators")
+    return Table(["what", "measured", "bar", "met"], lines, "bench operators")
 
 
 def measure(name: str, n: int, p: int) -> tuple[float, int, int]:

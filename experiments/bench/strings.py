@@ -1,4 +1,4 @@
-"""``mercer bench strings``: kernels on strings against other packages, and strings constructed from points."""
+"""``bench strings``: string kernels against other packages, and strings constructed from points."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Rows = list[dict[str, Any]]
 def main(output: Path | None = None, quick: bool = False) -> None:
     """Measure everything, print the table, and write the result as JSON where `output` says so."""
     result = measure(QUICK if quick else StringSizes())
-    hand_over(result, table(result, "mercer bench strings"), output)
+    hand_over(result, table(result, "bench strings"), output)
 
 
 def measure(sizes: StringSizes) -> Result:

@@ -1,4 +1,4 @@
-"""Every comparison of ``mercer bench objects`` can be made, and compares the same figures. Times are not asserted."""
+"""``bench objects``: every comparison runs and compares the same values. Times are not asserted."""
 
 import numpy as np
 import pytest

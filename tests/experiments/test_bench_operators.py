@@ -1,4 +1,4 @@
-"""Every fit of ``mercer bench operators`` can be made, in the way it is meant to be solved. Times are not asserted."""
+"""``bench operators``: every fit runs with the intended solver. Times are not asserted."""
 
 import numpy as np
 import pytest

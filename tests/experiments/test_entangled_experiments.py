@@ -3,7 +3,8 @@ import pytest
 
 from experiments.papers import entangled_methods as methods
 from experiments.papers.entangled_simulated import WAYS, conditional_mean, draw
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import store
 from mercer.estimators import EntangledRidge, OperatorValuedRidge, OutputKernelLearning
 from mercer.kernels import Gaussian, Precomputed

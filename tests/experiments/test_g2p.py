@@ -3,7 +3,8 @@
 import pytest
 
 from experiments.beyond.g2p import ORACLE, WHOLE
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import load_pronunciations
 from mercer.datasets.store import find
 

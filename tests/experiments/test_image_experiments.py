@@ -9,7 +9,8 @@ from experiments.beyond.faces import CORTES, MEAN, WINDOWS
 from experiments.beyond.horses import MEAN as MEAN_MASK
 from experiments.beyond.horses import STAGES
 from experiments.papers.kadri_face_views import NEW_PEOPLE, RANDOM
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import store
 
 

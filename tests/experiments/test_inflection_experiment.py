@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from experiments.beyond import inflection
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import store
 from mercer.datasets.inflection import LANGUAGES, SETTINGS, load_inflection
 

@@ -18,7 +18,8 @@ from experiments.papers.kadri_face_views import (
     split_faces,
 )
 from experiments.papers.kadri_training_size import ALL, EXACT, LOW_RANK, TIME
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import store
 
 

@@ -20,7 +20,8 @@ from experiments.papers.kadri_completion import (
     REACH,
     WESTON,
 )
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import store
 
 

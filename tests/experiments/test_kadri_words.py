@@ -7,7 +7,8 @@ from experiments.papers.kadri_words import BY_LETTER, METHODS, OURS
 from experiments.papers.kadri_words_methods import Fold, Grams, OwnKernels, image_features, letters_alone
 from experiments.papers.kadri_words_page import _marked, _strip, word_example
 from experiments.papers.kadri_words_reading import Reader, characters_right, letter_rows
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import HandwrittenWords, store
 from mercer.kernels import Gaussian, Polynomial
 from mercer.operators import ConditionalCovariance, Covariance, Identity

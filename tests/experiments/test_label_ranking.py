@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from experiments.beyond import label_ranking_methods as methods
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import store
 from mercer.losses import Kendall
 

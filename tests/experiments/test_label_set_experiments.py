@@ -5,7 +5,8 @@ import pytest
 
 from experiments.beyond.label_inputs import JACCARD, RANKS, STANDARD, WORDS, around_median, mean_of, written
 from experiments.beyond.label_search import ALL_SETS, LabelSearch, by_label, by_size, gaussian_sets, seen_sets
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer import DependencyEstimator
 from mercer.datasets import store
 from mercer.decoders import Standardized

@@ -9,7 +9,8 @@ import pytest
 from experiments.beyond import massbank, qm9_graphs
 from experiments.beyond.massbank import ALL, BEST, EVERYONE, LADDER, RIDGE
 from experiments.beyond.qm9_graphs import CANDIDATES, EDITED, EXACT, LOSS, edits_between, same_graph
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import store
 from mercer.decoders import Ranked
 

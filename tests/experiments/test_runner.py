@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from experiments.page import figures_table, summary
-from experiments.registry import EXPERIMENTS, Experiment, Piece, Stopped, experiment, mean_row, reproduce
+from experiments.experiment import Experiment, Piece, mean_row
+from experiments.page import scores_table, summary
+from experiments.registry import EXPERIMENTS, experiment
+from experiments.runner import Stopped, reproduce
 
 
 class Toy(Experiment):
@@ -120,7 +122,7 @@ def test_the_summary_shows_ours_and_the_papers(tmp_path):
     toy = Toy()
     text = summary([(toy, reproduce(toy, tmp_path))])
     assert "| ours | <a\\|b> | loss | 0.3000 ± 0.1155 | 0.2500 ± 0.0100 | +0.0500 |" in text
-    assert figures_table(toy, [{"method": "m", "metric": "l", "value": 1.0, "error": None}]).header == [
+    assert scores_table(toy, [{"method": "m", "metric": "l", "value": 1.0, "error": None}]).header == [
         "method",
         "metric",
         "ours",
@@ -135,33 +137,3 @@ def test_every_experiment_describes_itself(name):
     keys = [piece.key for piece in found.pieces(small=True)]
     assert keys
     assert len(set(keys)) == len(keys)
-
-
-def test_the_command_line_runs_lists_and_stops(tmp_path, monkeypatch):
-    from typer.testing import CliRunner
-
-    import experiments.registry
-    from experiments.registry import command
-    from mercer.cli.main import app
-
-    made = []
-
-    def toys(name):
-        made.append(Toy(stop_at=2 if len(made) == 0 else None))
-        return made[-1]
-
-    monkeypatch.setattr(command, "EXPERIMENTS", {"toy": ""})
-    monkeypatch.setattr(experiments.registry, "EXPERIMENTS", {"toy": ""})
-    monkeypatch.setattr(command, "experiment", toys)
-    arguments = ["reproduce", "toy", "--output", str(tmp_path), "--docs", str(tmp_path / "results.md")]
-    stopped = CliRunner().invoke(app, arguments)
-    assert stopped.exit_code == 130
-    assert "2 of 3 pieces of toy are kept" in stopped.output
-    assert CliRunner().invoke(app, arguments).exit_code == 0
-    assert made[1].ran == ["seed-2"]
-    assert "0.3000 ± 0.1155" in (tmp_path / "results.md").read_text()
-    assert "Nobody, Table 0" in CliRunner().invoke(app, ["reproduce", "--list"]).output
-    monkeypatch.undo()
-    listed = [line.split()[0] for line in CliRunner().invoke(app, ["reproduce", "--list"]).output.splitlines()[::2]]
-    assert listed == list(experiments.registry.EXPERIMENTS)  # names are typed, so they are never cut
-    assert "no experiment was named" in str(CliRunner().invoke(app, ["reproduce"]).exception)

@@ -17,7 +17,8 @@ from experiments.beyond.toy_strings_page import (
     TRUE,
 )
 from experiments.beyond.toy_strings_truth import KERNEL, everything, features, posterior, written
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
 
 

@@ -1,7 +1,8 @@
 """The small experiment on trees: better than chance and rules, the same twice, and a page."""
 
 from experiments.beyond.tree_parsing import CHANCE, EXACT, F1, LEARNED, PROCESS, RULES, SECOND
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 
 
 def test_the_small_experiment(tmp_path):

@@ -5,7 +5,8 @@ import pytest
 
 from experiments.papers.weston_classifiers import OneVersusRest, kernel_classes, neighbour_classes, support_vectors
 from experiments.papers.weston_recipes import CHOSEN, PIXELS, RECIPES, STEPS, Recipe, slants
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import load_usps
 from mercer.kernels import Gaussian
 from mercer.kernels.images import deslanted

@@ -22,7 +22,8 @@ from experiments.papers.weston_completion import (
 )
 from experiments.papers.weston_images_pictures import Judge
 from experiments.protocol import block_folds
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer.datasets import load_usps
 
 

@@ -19,7 +19,8 @@ from experiments.papers.weston_strings_methods import (
     parts,
 )
 from experiments.papers.weston_strings_recipe import ALPHAS, CLASS_WEIGHTS, STEPS, Recipes
-from experiments.registry import experiment, reproduce
+from experiments.registry import experiment
+from experiments.runner import reproduce
 from mercer import DependencyEstimator, NeighborsEstimator
 from mercer.core.arrays import NumericalWarning
 from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
