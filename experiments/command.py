@@ -67,7 +67,7 @@ def reproduce(
     console = Console()
     try:
         for each in [registry.experiment(name) for name in chosen]:
-            result = run_experiment(each, output, small=small, fresh=fresh, jobs=jobs, say=console.print)
+            result = run_experiment(each, output, small=small, fresh=fresh, jobs=jobs)
             print_table(scores_table(each, result.rows), console)
             for note in each.notes(result.rows):
                 console.print(note)

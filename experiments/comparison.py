@@ -37,8 +37,8 @@ def compare_folders(first: Path, second: Path, tol: float = TOLERANCE) -> tuple[
     differences += [f"{name}: only in {second}" for name in sorted(names[1] - names[0])]
     both = sorted(names[0] & names[1])
     for name in both:
-        rows = [Result.read(folder / f"{name}.json").rows for folder in (first, second)]
-        differences += [f"{name}: {difference}" for difference in compare_rows(*rows, tol)]
+        one, two = (Result.read(folder / f"{name}.json").rows for folder in (first, second))
+        differences += [f"{name}: {difference}" for difference in compare_rows(one, two, tol)]
     return len(both), differences
 
 

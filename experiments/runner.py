@@ -1,10 +1,12 @@
-"""Running an experiment: piece by piece, each kept as soon as it is done, so that a second run goes on where one stopped."""
+"""Run an experiment piece by piece; finished pieces are kept, so that a stopped run is resumed."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -15,66 +17,61 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from experiments.experiment import Experiment, Outcome, Piece
+from experiments.fingerprint import code_fingerprint
 from experiments.page import experiment_page
 from mercer.core.files import written_atomically
 from mercer.report import Result, tracked
 
 
 class Stopped(KeyboardInterrupt):
-    """A run was stopped; what it had finished is kept."""
+    """A run was stopped; its finished pieces are kept."""
 
 
 def reproduce(
-    experiment: Experiment,
-    folder: Path,
-    *,
-    small: bool = False,
-    fresh: bool = False,
-    jobs: int = 1,
-    say: Callable[[str], None] = print,
+    experiment: Experiment, folder: Path, *, small: bool = False, fresh: bool = False, jobs: int = 1
 ) -> Result:
-    """Run `experiment`, or what is left of it, and write its JSON and its page into `folder`.
+    """Run the pieces of `experiment` that are not finished, and write its JSON file and its page into `folder`.
+
+    A finished piece is used again if its settings and the code it was computed by are still the same.
 
     Parameters
     ----------
     experiment : Experiment
-        What to run.
+        The experiment to run.
     folder : Path
-        Where ``<name>.json``, ``<name>.html`` and the pieces (``.pieces/<name>/``) go.
+        Folder for ``<name>.json``, ``<name>.html`` and the pieces (``.pieces/<name>/``).
     small : bool
-        The small version, which takes seconds.
+        Run the small version, which takes seconds.
     fresh : bool
-        Forget what an earlier run finished.
+        Discard the pieces of an earlier run.
     jobs : int
-        How many pieces are run at a time, each in a process of its own that has its share of the cores.
-    say : callable
-        Where notices go.
+        Number of pieces run in parallel, each in its own process with its share of the cores.
     """
     pieces = experiment.pieces(small)
     kept = folder / ".pieces" / (f"{experiment.name}-small" if small else experiment.name)
-    paths = [kept / f"{piece.key}.json" for piece in pieces]
-    fingerprints = [_fingerprint(experiment, piece) for piece in pieces]
-    records = [
-        None if fresh else _read(path, fingerprint, say) for path, fingerprint in zip(paths, fingerprints, strict=True)
-    ]
+    code = code_fingerprint(Path(inspect.getfile(type(experiment))))
+    work = [(experiment, piece, kept / f"{piece.key}.json", _fingerprint(experiment, piece, code)) for piece in pieces]
+    records = [None if fresh else _read(path, fingerprint) for _, _, path, fingerprint in work]
     left = [number for number, record in enumerate(records) if record is None]
-    work = [(experiment, pieces[number], paths[number], fingerprints[number]) for number in left]
     try:
         with tracked(experiment.name, len(left)) as step:
-            for number, record in zip(left, _in_order(work, jobs, step), strict=True):
+            for number, record in zip(left, _in_order([work[number] for number in left], jobs, step), strict=True):
                 records[number] = record
     except KeyboardInterrupt:
-        kept_now = (_read(path, own, lambda _: None) for path, own in zip(paths, fingerprints, strict=True))
-        done = sum(record is not None for record in kept_now)
+        done = sum(_read(path, fingerprint, quiet=True) is not None for _, _, path, fingerprint in work)
         raise Stopped(
-            f"stopped; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command goes on"
+            f"stopped; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command resumes"
         ) from None
-    found = [record for record in records if record is not None]
-    outcomes: list[Outcome] = [record["outcome"] for record in found]
-    seconds = sum(record["seconds"] for record in found)
-    rows = experiment.rows(outcomes)
+    return _write(experiment, folder, small, [record for record in records if record is not None])
+
+
+def _write(experiment: Experiment, folder: Path, small: bool, records: list[dict[str, Any]]) -> Result:
+    outcomes: list[Outcome] = [record["outcome"] for record in records]
+    seconds = sum(record["seconds"] for record in records)
     parameters = {"protocol": experiment.protocol, "small": small} | experiment.parameters(small)
-    result = Result(experiment.name, rows, parameters, experiment.seeds(small), seconds=round(seconds, 2))
+    result = Result(
+        experiment.name, experiment.rows(outcomes), parameters, experiment.seeds(small), seconds=round(seconds, 2)
+    )
     result.to_json(folder / f"{experiment.name}.json")
     with written_atomically(folder / f"{experiment.name}.html") as temporary:
         temporary.write_text(experiment_page(experiment, result, outcomes), encoding="utf-8")
@@ -85,14 +82,14 @@ Work = tuple[Experiment, Piece, Path, str]
 
 
 def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    """The records of the pieces, run one by one or several at a time."""
+    """Run the pieces, one by one or several at a time, and yield their records in order."""
     if jobs == 1 or len(work) < 2:
         for each in work:
             step(each[1].key)
             yield _run(*each)
         return
     threads = max(1, (os.cpu_count() or 1) // jobs)
-    # processes started afresh: one that is forked inherits the threads of BLAS and Numba in an unknown state
+    # spawned, not forked: a fork inherits the threads of BLAS and Numba in an unknown state
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(threads,)
     ) as pool:
@@ -125,8 +122,8 @@ def _run(experiment: Experiment, piece: Piece, path: Path, fingerprint: str) -> 
     return record
 
 
-def _read(path: Path, fingerprint: str, say: Callable[[str], None]) -> dict[str, Any] | None:
-    """The record of a finished piece; None where there is none, or where it cannot be used."""
+def _read(path: Path, fingerprint: str, quiet: bool = False) -> dict[str, Any] | None:
+    """Read the record of a finished piece; None if there is no file, or if it cannot be used."""
     if not path.is_file():
         return None
     try:
@@ -136,32 +133,17 @@ def _read(path: Path, fingerprint: str, say: Callable[[str], None]) -> dict[str,
         current = envelope["fingerprint"] == fingerprint
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = current = False
-    else:
-        if whole and not current:
-            say(f"{path.name}: from another version or other settings; done again")
-            return None
-    if not whole:
-        say(f"{path.name}: damaged; done again")
-        return None
-    return record
+    if whole and current:
+        return record
+    if not quiet:
+        reason = "from other code or other settings" if whole else "damaged"
+        print(f"{path.name}: {reason}; computed again", file=sys.stderr)
+    return None
 
 
-def _fingerprint(experiment: Experiment, piece: Piece) -> str:
-    """What a kept piece must agree with: the settings, and the source it was computed by."""
-    return _sha256(_text([experiment.name, piece.key, piece.settings, _source()]))
-
-
-def _source() -> str:
-    """A digest of the library's own source, taken once."""
-    global _SOURCE
-    if _SOURCE is None:
-        root = Path(__file__).parent.parent
-        texts = (path.read_bytes() for path in sorted(root.rglob("*.py")))
-        _SOURCE = hashlib.sha256(b"\0".join(texts)).hexdigest()
-    return _SOURCE
-
-
-_SOURCE: str | None = None
+def _fingerprint(experiment: Experiment, piece: Piece, code: str) -> str:
+    """Digest of the settings of a piece and of the code that computes it."""
+    return _sha256(_text([experiment.name, piece.key, piece.settings, code]))
 
 
 def _text(content: Any) -> str:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from experiments import runner
 from experiments.experiment import Experiment, Piece, mean_row
 from experiments.page import scores_table, summary
 from experiments.registry import EXPERIMENTS, experiment
@@ -81,7 +82,7 @@ def test_pieces_run_side_by_side_give_what_they_give_one_by_one(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty"])
-def test_damaged_pieces_are_found_and_done_again(tmp_path, damage):
+def test_damaged_pieces_are_found_and_computed_again(tmp_path, damage, capsys):
     expected = reproduce(Toy(), tmp_path).rows
     path = tmp_path / ".pieces" / "toy" / "seed-1.json"
     text = path.read_text()
@@ -94,21 +95,29 @@ def test_damaged_pieces_are_found_and_done_again(tmp_path, damage):
         }[damage]
     )
     assert path.read_text() != text
-    said, again = [], Toy()
-    assert reproduce(again, tmp_path, say=said.append).rows == expected
+    again = Toy()
+    assert reproduce(again, tmp_path).rows == expected
     assert again.ran == ["seed-1"]
-    assert said == ["seed-1.json: damaged; done again"]
+    assert "seed-1.json: damaged; computed again" in capsys.readouterr().err
 
 
-def test_pieces_of_other_settings_are_not_used(tmp_path):
+def test_pieces_of_other_settings_are_not_used(tmp_path, capsys):
     class Other(Toy):
         def pieces(self, small):
             return [Piece("seed-0", {"seed": 0, "more": True})]
 
     reproduce(Toy(), tmp_path)
-    said = []
-    reproduce(Other(), tmp_path, say=said.append)
-    assert said == ["seed-0.json: from another version or other settings; done again"]
+    reproduce(Other(), tmp_path)
+    assert "seed-0.json: from other code or other settings; computed again" in capsys.readouterr().err
+
+
+def test_pieces_of_other_code_are_not_used(tmp_path, monkeypatch, capsys):
+    reproduce(Toy(), tmp_path)
+    monkeypatch.setattr(runner, "code_fingerprint", lambda path: "other")
+    again = Toy()
+    reproduce(again, tmp_path)
+    assert len(again.ran) == 3
+    assert "from other code or other settings" in capsys.readouterr().err
 
 
 def test_the_small_version_keeps_its_own_pieces(tmp_path):
