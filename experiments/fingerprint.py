@@ -47,7 +47,8 @@ def imported_modules(path: Path, packages: Mapping[str, Path] = PACKAGES) -> dic
     (True, False)
     """
     found: dict[str, Path] = {}
-    waiting = list(_modules(_read(path), _name_of(path, packages), packages))
+    package = _package_of(path, packages)
+    waiting = [*_with_parents(package, packages), *_modules(_read(path), package, packages)]
     while waiting:
         name = waiting.pop()
         if name in found:
@@ -141,11 +142,7 @@ def _loaded(each: _Import, package: str, packages: Mapping[str, Path]) -> Iterat
         parts = (path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py"))
         yield from (".".join([root, *own]).removesuffix(".__init__") for own in parts)
         return
-    names = module.split(".")
-    for length in range(1, len(names) + 1):
-        parent = ".".join(names[:length])
-        if _exists(parent, packages):
-            yield parent
+    yield from _with_parents(module, packages)
     if each.name is None:
         return
     if _exists(f"{module}.{each.name}", packages):
@@ -154,6 +151,15 @@ def _loaded(each: _Import, package: str, packages: Mapping[str, Path]) -> Iterat
         lazy = _read(_file(module, packages)).typing_only.get(each.name)
         if lazy is not None:
             yield from _loaded(lazy, module, packages)
+
+
+def _with_parents(module: str, packages: Mapping[str, Path]) -> Iterator[str]:
+    """Yield the packages that importing `module` loads, and `module` itself."""
+    names = module.split(".") if module else []
+    for length in range(1, len(names) + 1):
+        parent = ".".join(names[:length])
+        if _exists(parent, packages):
+            yield parent
 
 
 def _candidates(name: str, packages: Mapping[str, Path]) -> list[Path]:
@@ -170,7 +176,7 @@ def _file(name: str, packages: Mapping[str, Path]) -> Path:
     return next(path for path in _candidates(name, packages) if path.is_file())
 
 
-def _name_of(path: Path, packages: Mapping[str, Path]) -> str:
+def _package_of(path: Path, packages: Mapping[str, Path]) -> str:
     """Package that `path` is in; empty where it is in none of `packages`."""
     for root, folder in packages.items():
         if path.is_relative_to(folder):

@@ -82,6 +82,7 @@ def replace(tree, name, old, new):
 
 def test_modules_are_those_imported_at_any_depth(tree):
     assert set(imported_modules(tree / "exps" / "start.py", packages(tree))) == {
+        "exps",
         "house",
         "house.direct",
         "house.late",
