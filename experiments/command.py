@@ -35,6 +35,7 @@ class Benchmark(StrEnum):
     objects = "objects"
     operators = "operators"
     strings = "strings"
+    trace = "trace"
 
 
 @app.command()

@@ -66,7 +66,8 @@ def table(result: Result, title: str = "bench core") -> Table:
         bar = "" if row["bar"] is None else f"{row['sense']} {row['bar']:g}"
         met = {None: "", True: "yes", False: "no"}[row["met"]]
         what = f"{', '.join([row['method'], *_sizes(row)])}: {row['metric']}"
-        lines.append([what, f"{row['value']:.3g}{spread}", bar, met])
+        value = f"{row['value']:.3g}" if row["value"] < 1000 else f"{row['value']:,.0f}"
+        lines.append([what, f"{value}{spread}", bar, met])
     return Table(["what", "measured", "bar", "met"], lines, title)
 
 
