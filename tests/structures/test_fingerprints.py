@@ -140,8 +140,10 @@ def test_a_generator_of_blocks_is_read_block_by_block(monkeypatch):
             yield right[start : start + 50]
 
     largest = []
-    merge = search_module._merge
-    monkeypatch.setattr(search_module, "_merge", lambda *a: (largest.append(len(a[2])), merge(*a))[1])
+    merge = search_module._Best.merge
+    monkeypatch.setattr(
+        search_module._Best, "merge", lambda best, rows: (largest.append(len(rows)), merge(best, rows))[1]
+    )
     found = top_k_tanimoto(left, blocks(), k=4, block_size=30)
     np.testing.assert_array_equal(found.indices, top_k_tanimoto(left, right, k=4).indices)
     assert held == list(range(0, 300, 50))
@@ -152,6 +154,10 @@ def test_smiles_can_be_searched():
     found = top_k_tanimoto(["CCO"], SMILES, k=2)
     assert found.indices.tolist() == [[0, 5]]
     assert found.similarities.tolist() == [[1.0, 1.0]]
+    keys = top_k_tanimoto(["CCO"], SMILES, k=3, kind="maccs")
+    np.testing.assert_array_equal(
+        keys.similarities[0, 2], np.sort(tanimoto(words(fingerprints(SMILES, "maccs")), None)[0])[-3]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Small grammars: every parse of a sentence, and how probable each is."""
+"""Small context-free grammars: all parses of a sentence, and their probabilities."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.structures.trees import Tree, as_tree, nodes, production
+from mercer.structures.trees import Tree, as_tree, is_node, nodes, production
 
-Right = tuple[Hashable, ...]
-"""The right side of a rule: a nonterminal as a tuple of its label, a word as it is."""
+Right = tuple[Any, ...]
+"""The right side of a rule: a nonterminal is a tuple of its label, a word stands for itself."""
 
 _ALTERNATIVE = re.compile(r"^(?P<symbols>.*?)(?:\[(?P<probability>[^\]]*)\])?\s*$")
 
@@ -53,9 +53,9 @@ class Grammar:
 
     @classmethod
     def read(cls, text: str, start: Hashable = "S") -> Grammar:
-        """A grammar from one line for each label, ``VP -> V NP [0.7] | 'runs' [0.3]``; words are in quotes.
+        """Read a grammar with one line per label, ``VP -> V NP [0.7] | 'runs' [0.3]``; words are in quotes.
 
-        Alternatives without a probability share what the others of their label leave.
+        Alternatives without a probability share what the other alternatives of their label leave.
         """
         rules: dict[tuple[Hashable, Right], float] = {}
         for number, line in enumerate(text.splitlines(), 1):
@@ -75,7 +75,7 @@ class Grammar:
 
     @classmethod
     def learned(cls, trees: Iterable[Any], start: Hashable = "S") -> Grammar:
-        """The grammar of a treebank: each production as often as it occurs under its label."""
+        """Estimate a grammar from a treebank: each production by its relative frequency under its label."""
         counts = Counter(production(node) for tree in trees for node in nodes(as_tree(tree)))
         labels: Counter[Hashable] = Counter()
         for (label, _), times in counts.items():
@@ -83,14 +83,14 @@ class Grammar:
         return cls({rule: times / labels[rule[0]] for rule, times in counts.items()}, start)
 
     def log_probability(self, tree: Any) -> float:
-        """The sum of the logarithms of the rules of a tree; minus infinity where it has others."""
+        """Log-probability of a tree; minus infinity if it uses a production that is not in the grammar."""
         shares = [self.rules.get(production(node), 0.0) for node in nodes(as_tree(tree))]
         return sum(map(math.log, shares)) if all(share > 0 for share in shares) else -math.inf
 
     def parses(self, words: Sequence[Hashable], limit: int = 10_000) -> list[Tree]:
-        """Every tree of the grammar over the words, in an order that depends on the rules alone; none where there is none.
+        """List every tree of the grammar over the words, in an order that depends on the rules alone.
 
-        An error tells where there are more than `limit` for some part of the sentence.
+        Raises ValueError if a part of the sentence has more than `limit` parses.
         """
         if isinstance(words, str):
             raise TypeError(f"words is the text {words!r:.60}; expected a list of words, such as text.split()")
@@ -98,7 +98,7 @@ class Grammar:
 
 
 class _Chart:
-    """The parses of every part of one sentence, found once each."""
+    """Parses of all parts of one sentence, each part parsed once."""
 
     def __init__(self, grammar: Grammar, words: tuple[Hashable, ...], limit: int) -> None:
         self.words, self.limit = words, limit
@@ -109,7 +109,7 @@ class _Chart:
         self.found: dict[tuple[Hashable, int, int], list[Tree]] = {}
 
     def spanning(self, label: Hashable, begin: int, end: int) -> list[Tree]:
-        """Every tree with this label over a part of the sentence."""
+        """Trees with this label over a part of the sentence."""
         key = (label, begin, end)
         if key not in self.found:
             children = [below for right in self.rights.get(label, []) for below in self.sequences(right, begin, end)]
@@ -122,11 +122,11 @@ class _Chart:
         return self.found[key]
 
     def sequences(self, right: Right, begin: int, end: int) -> list[tuple[Any, ...]]:
-        """Every way in which the symbols of a right side cover a part of the sentence."""
+        """Children for each way in which the symbols of a right side cover a part of the sentence."""
         first, rest = right[0], right[1:]
         if not rest:
             return [(part,) for part in self.symbol(first, begin, end)]
-        # each symbol takes a word at least
+        # each symbol covers at least one word
         return [
             (part, *others)
             for middle in range(begin + 1, end - len(rest) + 1)
@@ -135,14 +135,14 @@ class _Chart:
         ]
 
     def symbol(self, symbol: Hashable, begin: int, end: int) -> list[Any]:
-        """The trees of a nonterminal, or the word itself where it stands there."""
-        if isinstance(symbol, tuple):
+        """Trees of a nonterminal, or the word itself if it stands there."""
+        if is_node(symbol):
             return self.spanning(symbol[0], begin, end)
         return [symbol] if end == begin + 1 and self.words[begin] == symbol else []
 
 
 def _alternative(text: str, line: int) -> tuple[Right, float | None]:
-    """The right side of one rule, and its probability where one is given."""
+    """Parse the right side of one rule, and its probability if given."""
     found = _ALTERNATIVE.match(text.strip())
     assert found is not None
     symbols = found["symbols"].split()
@@ -160,9 +160,9 @@ def _alternative(text: str, line: int) -> tuple[Right, float | None]:
 
 
 def _require_no_cycle(rights: dict[Hashable, list[Right]]) -> None:
-    """Labels that rewrite to themselves alone would have trees without end."""
+    """Raise ValueError if a label rewrites to itself alone: it would have infinitely many trees."""
     single = {
-        label: {right[0][0] for right in alternatives if len(right) == 1 and isinstance(right[0], tuple)}
+        label: {right[0][0] for right in alternatives if len(right) == 1 and is_node(right[0])}
         for label, alternatives in rights.items()
     }
     for label in single:
@@ -174,6 +174,6 @@ def _require_no_cycle(rights: dict[Hashable, list[Right]]) -> None:
                 waiting += single.get(other, ())
         if label in reached:
             raise ValueError(
-                f"{label!r} can be rewritten to {label!r} alone, which gives trees without end; expected a grammar without such "
-                "a cycle"
+                f"{label!r} can be rewritten to {label!r} alone, which gives infinitely many trees; expected a grammar without "
+                "such a cycle"
             )

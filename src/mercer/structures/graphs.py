@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from mercer.core.collections import Collection, as_objects
 
 
 def networkx() -> Any:
-    """The package networkx, or an error that says how to get it."""
+    """Import networkx; an error says how to install it."""
     try:
         import networkx
     except ImportError as error:
@@ -24,14 +24,19 @@ def networkx() -> Any:
     return networkx
 
 
+def is_graph(thing: Any) -> bool:
+    """Whether `thing` is a networkx graph; does not import networkx."""
+    return "networkx" in sys.modules and isinstance(thing, networkx().Graph)
+
+
 def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
-    """`collection` as an object array of undirected graphs, each with a node."""
+    """Convert `collection` to an object array of undirected graphs with at least one node each."""
     nx = networkx()
-    graphs = as_objects([collection] if isinstance(collection, nx.Graph) else collection, name)
-    if isinstance(collection, nx.Graph):
+    if is_graph(collection):
         raise TypeError(f"{name} is a single graph; expected a collection of graphs. Write [graph] for a list of one")
+    graphs = as_objects(collection, name)
     for i, graph in enumerate(graphs):
-        if not isinstance(graph, nx.Graph):
+        if not is_graph(graph):
             raise TypeError(f"{name}[{i}] is {graph!r:.60}, a {type(graph).__name__}; expected a networkx.Graph")
         if graph.is_directed() or graph.is_multigraph():
             kind = "directed" if graph.is_directed() else "a multigraph"
@@ -44,7 +49,7 @@ def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
 
 
 def described(thing: Any) -> str | None:
-    """A graph in a few words, with how many nodes have each label where these are few; None for anything else.
+    """Describe a graph in a few words, with the count of each node label if the labels are few; None for other objects.
 
     The label is the attribute "label" of a node, or else its first one.
 
@@ -58,7 +63,7 @@ def described(thing: Any) -> str | None:
     >>> described(graph)
     'graph: 3 nodes, 2 edges (2 C, 1 O)'
     """
-    if "networkx" not in sys.modules or not isinstance(thing, networkx().Graph):
+    if not is_graph(thing):
         return None
     sizes = (_counted(len(thing), "node"), _counted(thing.number_of_edges(), "edge"))
     own = [data.get("label", next(iter(data.values()))) for _, data in thing.nodes(data=True) if data]
@@ -68,7 +73,7 @@ def described(thing: Any) -> str | None:
 
 
 _FEW = 4
-"""Most labels a graph is described by."""
+"""Maximum number of distinct labels in a description."""
 
 
 def _counted(number: int, what: str) -> str:
@@ -76,36 +81,41 @@ def _counted(number: int, what: str) -> str:
 
 
 def forget_views(thing: Any) -> None:
-    """Drop the views that networkx keeps inside every graph found in `thing`: they point back at it, and cannot be written.
+    """Drop the cached views of every networkx graph inside `thing`: they point back at the graph and cannot be saved.
 
     networkx makes them again when they are asked for.
     """
     if "networkx" not in sys.modules:
         return
-    kind, seen, left = networkx().Graph, set(), [thing]
+    seen, left = set(), [thing]
     while left:
         item = left.pop()
         if id(item) in seen:
             continue
         seen.add(id(item))
-        if isinstance(item, kind):
+        if is_graph(item):
             for name in _VIEWS:
                 item.__dict__.pop(name, None)
-        elif isinstance(item, dict):
-            left.extend(item.values())
-        elif isinstance(item, list | tuple | set | frozenset):
-            left.extend(item)
-        elif isinstance(item, np.ndarray):
-            left.extend(item.ravel().tolist() if item.dtype == object else ())
-        elif type(item).__module__.startswith("mercer."):
-            left.extend(vars(item).values() if hasattr(item, "__dict__") else ())
+        else:
+            left.extend(_contents(item))
 
 
 _VIEWS = ("nodes", "edges", "adj", "degree", "__networkx_cache__")
 
 
+def _contents(item: Any) -> Iterable[Any]:
+    """List the objects inside a container, or the attributes of an object of this library."""
+    if isinstance(item, dict):
+        return item.values()
+    if isinstance(item, list | tuple | set | frozenset):
+        return item
+    if getattr(item, "dtype", None) == np.object_:
+        return np.ravel(item).tolist()
+    return vars(item).values() if type(item).__module__.startswith("mercer.") and hasattr(item, "__dict__") else ()
+
+
 def graph_key(graph: Any) -> Hashable:
-    """What two graphs have in common that are written the same: nodes, edges and all their attributes."""
+    """Return a key that is equal for graphs with the same nodes, edges and attributes."""
     nodes = frozenset((node, _attributes(data)) for node, data in graph.nodes(data=True))
     edges = frozenset((frozenset((u, v)), _attributes(data)) for u, v, data in graph.edges(data=True))
     return nodes, edges
@@ -117,14 +127,14 @@ def _attributes(data: dict[Any, Any]) -> Hashable:
 
 @dataclass
 class FlatGraphs:
-    """Many graphs one after the other; labels as numbers that are equal for equal labels, in every collection."""
+    """Many graphs one after the other; labels are numbers, equal for equal labels in every collection."""
 
     starts: np.ndarray
-    """Where the nodes of each graph start, and the number of all nodes."""
+    """The first node of each graph, and the number of all nodes."""
     labels: np.ndarray
     """The label of each node."""
     ends: np.ndarray
-    """Two rows, the nodes at both ends of each edge; every edge stands there twice, once in each direction."""
+    """Two rows, the nodes at both ends of each edge; every edge is there twice, once in each direction."""
     edge_labels: np.ndarray
 
     @property
@@ -138,7 +148,7 @@ class FlatGraphs:
         return np.repeat(np.arange(len(self.starts) - 1), self.sizes)
 
     def adjacencies(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Graphs of one size at a time: their positions, and their adjacency matrices as one array."""
+        """Yield the graphs of each size: their positions, and their adjacency matrices as one array."""
         sizes, owner = self.sizes, self.graph_of
         local = np.arange(self.starts[-1]) - self.starts[owner]
         edge_owner = owner[self.ends[0]]
@@ -154,8 +164,8 @@ class FlatGraphs:
 
 
 def flatten(graphs: Collection, node_label: str | None, edge_label: str | None, name: str = "X") -> FlatGraphs:
-    """The graphs as arrays; a node or an edge without the attribute that holds its label is an error."""
-    counts, node_labels, edge_labels = [], [], []
+    """Convert graphs to flat arrays; raise ValueError if a node or an edge lacks the attribute that holds its label."""
+    counts, node_codes, edge_codes = [], [], []
     firsts: list[int] = []
     seconds: list[int] = []
     offset = 0
@@ -167,20 +177,20 @@ def flatten(graphs: Collection, node_label: str | None, edge_label: str | None, 
             for node, data in graph.nodes(data=True):
                 if node_label not in data:
                     raise ValueError(_unlabelled(f"node {node!r}", f"{name}[{i}]", node_label, "node_label"))
-                node_labels.append(_code(data[node_label]))
+                node_codes.append(_code(data[node_label]))
         for u, v, data in graph.edges(data=True):
             firsts.append(number[u])
             seconds.append(number[v])
             if edge_label is not None:
                 if edge_label not in data:
                     raise ValueError(_unlabelled(f"edge {(u, v)!r}", f"{name}[{i}]", edge_label, "edge_label"))
-                edge_labels.append(_code(data[edge_label]))
+                edge_codes.append(_code(data[edge_label]))
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
     a, b = np.asarray(firsts, dtype=np.intp), np.asarray(seconds, dtype=np.intp)
     loop = a == b  # an edge from a node to itself has one direction
     ends = np.stack([np.concatenate([a, b[~loop]]), np.concatenate([b, a[~loop]])])
-    labels = np.asarray(node_labels, dtype=np.uint64) if node_label is not None else np.ones(offset, dtype=np.uint64)
-    one_way = np.asarray(edge_labels, dtype=np.uint64) if edge_label is not None else np.ones(len(a), dtype=np.uint64)
+    labels = np.asarray(node_codes, dtype=np.uint64) if node_label is not None else np.ones(offset, dtype=np.uint64)
+    one_way = np.asarray(edge_codes, dtype=np.uint64) if edge_label is not None else np.ones(len(a), dtype=np.uint64)
     return FlatGraphs(starts, labels, ends, np.concatenate([one_way, one_way[~loop]]))
 
 
@@ -193,20 +203,19 @@ def _code(label: Hashable) -> int:
 
 @lru_cache(maxsize=2**16)
 def _hashed(kind: type, label: Hashable) -> int:
-    """A number for a label, the same in every run; two labels share one with probability 2⁻⁶⁴."""
+    """Hash a label, the same in every run; two labels share a number with probability 2⁻⁶⁴."""
     return int.from_bytes(hashlib.blake2b(_text(label).encode(), digest_size=8).digest(), "little")
 
 
 def _text(label: Any) -> str:
-    """The same text for equal labels: 1, 1.0 and True, and the texts and numbers of NumPy."""
+    """Write a label, equal for equal labels: 1, 1.0 and True, and the strings and numbers of NumPy."""
+    label = label.item() if hasattr(label, "item") else label
     if isinstance(label, str):
         return f"str {str(label)!r}"
     if isinstance(label, tuple):
         return f"({','.join(map(_text, label))})"
-    if isinstance(label, int | np.integer | np.bool_) or (isinstance(label, float | np.floating) and label % 1 == 0):
-        return str(int(label))
-    if isinstance(label, float | np.floating):
-        return repr(float(label))
+    if isinstance(label, int | float):
+        return str(int(label)) if label % 1 == 0 else repr(float(label))
     return f"{type(label).__name__} {label!r}"
 
 

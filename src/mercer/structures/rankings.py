@@ -1,8 +1,8 @@
-"""Rankings of items, as rows of ranks: checked, compared pair by pair, turned into positions.
+"""Rankings of items as rows of ranks: checks, signs of pairs, positions.
 
 ``y[i]`` is the rank of item i, the smallest rank is best. A full ranking has the ranks 0 to K−1, or 1 to K. A partial
-ranking may give several items the same rank (a tie), and leave items out (NaN). Of a partial ranking only the order of the
-ranks counts, so 0, 0, 1 and 1, 1, 3 are the same.
+ranking may give several items the same rank (a tie), and leave items out (NaN). Only the order of the ranks of a partial
+ranking counts, so 0, 0, 1 and 1, 1, 3 are the same.
 """
 
 from __future__ import annotations
@@ -10,23 +10,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from mercer.core.arrays import Array, is_array, to_numpy
 from mercer.core.collections import reject_non_collection
 
 
 def as_rankings(collection: Any, name: str = "y", *, partial: bool = False) -> Array:
-    """`collection` as a 2-D array of ranks, one row for each ranking, or an error that names the first odd row.
+    """Convert `collection` to a 2-D array of ranks, one row per ranking; an error names the first invalid row.
 
     Parameters
     ----------
     collection : array, frame or list of rows
-        Ranks. An array keeps its library and its dtype.
+        Ranks. An array keeps its library and dtype.
     name : str
-        What to call it in errors.
+        Name of the collection in errors.
     partial : bool
-        Whether ties and items that are not ranked are allowed.
+        Allow ties and items that are not ranked.
 
     Examples
     --------
@@ -55,12 +54,12 @@ def as_rankings(collection: Any, name: str = "y", *, partial: bool = False) -> A
 
 
 def ranked(ranks: np.ndarray) -> np.ndarray:
-    """Which items are ranked: their rank is not NaN."""
+    """Mask of the ranked items, those whose rank is not NaN."""
     return ~np.isnan(ranks)
 
 
 def positions(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and last position, from 0, of the tie each item is in; both NaN for items that are not ranked.
+    """Return the first and last position, from 0, of each item's tie; both NaN for items that are not ranked.
 
     Examples
     --------
@@ -68,14 +67,16 @@ def positions(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> first.tolist(), last.tolist()
     ([[2.0, 0.0, 0.0, nan]], [[2.0, 1.0, 1.0, nan]])
     """
+    from scipy.stats import rankdata
+
     known = ranked(ranks)
-    placed = np.where(known, ranks, np.inf)  # those not ranked come last, so that they are in nobody's way
+    placed = np.where(known, ranks, np.inf)  # items that are not ranked come last and leave the others' positions alone
     first, last = (rankdata(placed, method=method, axis=1) - 1.0 for method in ("min", "max"))
     return np.where(known, first, np.nan), np.where(known, last, np.nan)
 
 
 def pair_signs(ranks: np.ndarray) -> np.ndarray:
-    """For each pair of items i < j: 1 where i is ahead of j, −1 where it is behind, 0 where that is not said.
+    """Return the sign of each pair of items i < j: 1 if i is ahead of j, −1 if it is behind, 0 if tied or not ranked.
 
     Examples
     --------
@@ -85,12 +86,12 @@ def pair_signs(ranks: np.ndarray) -> np.ndarray:
     left, right = np.triu_indices(ranks.shape[1], 1)
     known = ranked(ranks)
     placed = np.where(known, ranks, 0.0)
-    said = known[:, left] & known[:, right]
-    return np.where(said, np.sign(placed[:, right] - placed[:, left]), 0.0)
+    both = known[:, left] & known[:, right]
+    return np.where(both, np.sign(placed[:, right] - placed[:, left]), 0.0)
 
 
 def order_key(ranks: Any) -> tuple[int, ...]:
-    """The order a row of ranks stands for, the same whatever numbers it is written with; −1 for items not ranked.
+    """Return the order of a row of ranks, the same whatever numbers it is written with; −1 for items not ranked.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def _stacked(collection: Any, name: str) -> np.ndarray:
     try:
         return np.asarray([to_numpy(row) if is_array(row) else row for row in rows])
     except ValueError as error:
-        raise ValueError(f"{name} holds rows that are no rows of ranks; expected a number for every item") from error
+        raise ValueError(f"{name} holds rows that cannot be read as ranks; expected a number for every item") from error
 
 
 def _require_permutations(values: np.ndarray, name: str) -> None:

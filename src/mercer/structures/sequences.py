@@ -1,8 +1,8 @@
-"""Sequences of symbols as integer codes, for the loops that are compiled."""
+"""Sequences of symbols, and their symbols as integer codes for compiled loops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,14 +22,25 @@ class Codes(NamedTuple):
         return np.diff(self.starts)
 
     def padded(self, width: int) -> np.ndarray:
-        """The codes as rows of a matrix, with -1 after the end of each sequence."""
+        """Return the codes as rows of a matrix, with -1 after the end of each sequence."""
         rows = np.full((len(self.lengths), width), -1, dtype=np.int64)
         rows[np.arange(width) < self.lengths[:, None]] = self.symbols
         return rows
 
 
+def is_sequence(thing: Any) -> bool:
+    """Whether `thing` is a string, a list, a tuple, another sequence, or a 1-D array.
+
+    Examples
+    --------
+    >>> is_sequence("ab"), is_sequence(np.arange(3)), is_sequence({1, 2}), is_sequence(3)
+    (True, True, False, False)
+    """
+    return isinstance(thing, Sequence) or getattr(thing, "ndim", 0) == 1
+
+
 def encode(*collections: Iterable[Iterable[Any]]) -> list[Codes]:
-    """The sequences of each collection as integers, equal for equal symbols throughout.
+    """Encode the sequences of each collection as integers, equal for equal symbols across all collections.
 
     Examples
     --------

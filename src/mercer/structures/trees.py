@@ -1,8 +1,8 @@
-"""Trees: bracketed text, nested tuples, and the nodes of one.
+"""Trees: bracketed text, nested tuples, and their nodes.
 
-A tree is a node; a node is a tuple of its label and its children, each a node or a leaf: ``("S", ("NP", "I"), ("VP",
-"run"))``. A leaf is a word, or anything hashable that is no tuple. The same in brackets is ``(S (NP I) (VP run))``. Trees of
-other libraries that are lists with a method ``label()``, such as those of nltk, are taken too.
+A node is a tuple of its label and its children, each a node or a leaf: ``("S", ("NP", "I"), ("VP", "run"))``. A leaf is a
+word, or any other hashable object except a tuple. The same tree in brackets is ``(S (NP I) (VP run))``. Lists with a method
+``label()``, such as the trees of nltk, are accepted too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TOKENS = re.compile(r"[()]|[^\s()]+")
 
 
 def parse_tree(text: str) -> Tree:
-    """The tree that is written in brackets, as nested tuples; an error names the position of what is wrong.
+    """Read a tree in brackets; an error names the position of the fault.
 
     Examples
     --------
@@ -35,27 +35,13 @@ def parse_tree(text: str) -> Tree:
     tree: Tree | None = None
     for token in _TOKENS.finditer(text):
         symbol, position = token.group(), token.start()
-        if tree is not None:
-            if symbol == ")":
-                raise ValueError(
-                    f"unbalanced brackets in {text!r:.200}: nothing is open where position {position} closes"
-                )
-            raise ValueError(
-                f"{symbol!r} at position {position} of {text!r:.200}; expected one tree, which has ended before"
-            )
+        if not open_nodes and (tree is not None or symbol != "("):
+            raise ValueError(_misplaced(symbol, position, text, ended=tree is not None))
         if symbol == "(":
             if open_nodes and not open_nodes[-1]:
                 open_nodes[-1].append("")  # "((": a node without a label, as the roots of treebanks are
             open_nodes.append([])
             opened_at.append(position)
-        elif not open_nodes:
-            if symbol == ")":
-                raise ValueError(
-                    f"unbalanced brackets in {text!r:.200}: nothing is open where position {position} closes"
-                )
-            raise ValueError(
-                f"{symbol!r} at position {position} of {text!r:.200}; expected a tree, which begins with '('"
-            )
         elif symbol == ")":
             node = tuple(open_nodes.pop()) or ("",)
             opened_at.pop()
@@ -75,7 +61,7 @@ def parse_tree(text: str) -> Tree:
 
 
 def bracketed(tree: Any) -> str:
-    """The tree in brackets, on one line.
+    """Write a tree in brackets, on one line.
 
     Examples
     --------
@@ -83,23 +69,16 @@ def bracketed(tree: Any) -> str:
     '(S (NP I) (VP run))'
     """
     parts: list[str] = []
-    stack: list[Any] = [as_tree(tree)]
-    while stack:
-        thing = stack.pop()
-        if isinstance(thing, _Written):
-            parts.append(thing)
-        elif isinstance(thing, tuple):
-            parts.append(f"({_word(thing[0], empty=True)}")
-            stack.append(_Written(")"))
-            for child in reversed(thing[1:]):
-                stack += [child, _Written(" ")]
+    for thing, closing in _visits(as_tree(tree)):
+        if closing:
+            parts.append(")")
         else:
-            parts.append(_word(thing))
-    return "".join(parts)
+            parts.append(f" ({_word(thing[0], empty=True)}" if is_node(thing) else f" {_word(thing)}")
+    return "".join(parts)[1:]
 
 
 def as_tree(thing: Any, name: str = "tree") -> Tree:
-    """A tree in any of its forms, as nested tuples.
+    """Convert a tree in any of its forms to nested tuples.
 
     Examples
     --------
@@ -110,76 +89,58 @@ def as_tree(thing: Any, name: str = "tree") -> Tree:
         try:
             return parse_tree(thing)
         except ValueError as error:
-            raise ValueError(f"{name} is no tree: {error}") from error
-    if not isinstance(thing, tuple | list):
+            raise ValueError(f"{name} is not a tree: {error}") from error
+    if not _is_nested(thing):
         raise TypeError(
             f"{name} is {thing!r:.60}, a {type(thing).__name__}; expected a tree: text in brackets, '(S (NP I) (VP run))', "
             "or nested tuples, ('S', ('NP', 'I'), ('VP', 'run'))"
         )
-    return _nested(thing, name)
+    return _as_tuples(thing, name)
+
+
+def is_node(thing: Any) -> bool:
+    """Whether a part of a tree is a node rather than a leaf."""
+    return isinstance(thing, tuple)
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """Every node, children before their parents.
+    """Yield every node, children before their parents.
 
     Examples
     --------
     >>> [node[0] for node in nodes(("S", ("NP", "I"), ("VP", "run")))]
     ['NP', 'VP', 'S']
     """
-    stack = [(tree, False)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            yield node
-        else:
-            stack.append((node, True))
-            stack += [(child, False) for child in reversed(node[1:]) if isinstance(child, tuple)]
+    return (thing for thing, closing in _visits(tree) if closing)
 
 
 def flattened(tree: Any) -> tuple[tuple[Hashable, ...], ...]:
-    """The tree from left to right: label and number of children of each node, and each word. Equal for equal trees only.
+    """List the label and number of children of each node, and each word, from left to right; equal for equal trees only.
 
-    Unlike nested tuples this is hashed and compared without recursion, so that trees may be deep.
+    Unlike nested tuples the result is hashed and compared without recursion, so that trees may be deep.
 
     Examples
     --------
     >>> flattened("(S (NP I) (VP run))")
     (('S', 2), ('NP', 1), ('I',), ('VP', 1), ('run',))
     """
-    parts: list[tuple[Hashable, ...]] = []
-    stack: list[Any] = [as_tree(tree)]
-    while stack:
-        thing = stack.pop()
-        if isinstance(thing, tuple):
-            parts.append((thing[0], len(thing) - 1))
-            stack += reversed(thing[1:])
-        else:
-            parts.append((thing,))
-    return tuple(parts)
+    visits = _visits(as_tree(tree))
+    return tuple((part[0], len(part) - 1) if is_node(part) else (part,) for part, closing in visits if not closing)
 
 
 def leaves(tree: Any) -> list[Hashable]:
-    """The words of a tree from left to right.
+    """List the words of a tree from left to right.
 
     Examples
     --------
     >>> leaves("(S (NP I) (VP run))")
     ['I', 'run']
     """
-    words: list[Hashable] = []
-    stack: list[Any] = [as_tree(tree)]
-    while stack:
-        thing = stack.pop()
-        if isinstance(thing, tuple):
-            stack += reversed(thing[1:])
-        else:
-            words.append(thing)
-    return words
+    return [thing for thing, _ in _visits(as_tree(tree)) if not is_node(thing)]
 
 
 def brackets(tree: Any) -> Counter[tuple[Hashable, int, int]]:
-    """How often each label stands over each stretch of words, as (label, first word, word after the last).
+    """Count the labelled spans of words of a tree, as (label, first word, word after the last).
 
     Examples
     --------
@@ -187,37 +148,50 @@ def brackets(tree: Any) -> Counter[tuple[Hashable, int, int]]:
     [('NP', 0, 1), ('S', 0, 2), ('VP', 1, 2)]
     """
     found: Counter[tuple[Hashable, int, int]] = Counter()
-    stack: list[tuple[Any, int]] = [(as_tree(tree), -1)]
+    starts: list[int] = []
     words = 0
-    while stack:
-        thing, begin = stack.pop()
-        if not isinstance(thing, tuple):
-            words += 1
-        elif begin < 0:
-            stack.append((thing, words))
-            stack += [(child, -1) for child in reversed(thing[1:])]
+    for thing, closing in _visits(as_tree(tree)):
+        if closing:
+            found[thing[0], starts.pop(), words] += 1
+        elif is_node(thing):
+            starts.append(words)
         else:
-            found[thing[0], begin, words] += 1
+            words += 1
     return found
 
 
 def production(node: Tree) -> tuple[Hashable, tuple[Hashable, ...]]:
-    """The rule a node is an example of: its label, and for each child the label in a tuple, or the word.
+    """Return the grammar rule of a node: its label, and for each child the label in a tuple, or the word.
 
     Examples
     --------
     >>> production(("VP", ("V", "see"), "it"))
     ('VP', (('V',), 'it'))
     """
-    return node[0], tuple((child[0],) if isinstance(child, tuple) else child for child in node[1:])
+    return node[0], tuple((child[0],) if is_node(child) else child for child in node[1:])
 
 
-class _Written(str):
-    """Text that is final, beside words that still have to be looked at."""
+def _visits(tree: Tree) -> Iterator[tuple[Any, bool]]:
+    """Yield each node twice, before and (marked True) after its children, and each leaf once; without recursion."""
+    stack: list[tuple[Any, bool]] = [(tree, False)]
+    while stack:
+        thing, closing = stack.pop()
+        yield thing, closing
+        if not closing and is_node(thing):
+            stack.append((thing, True))
+            stack += [(child, False) for child in thing[:0:-1]]
+
+
+def _misplaced(symbol: str, position: int, text: str, ended: bool) -> str:
+    """Return the message for a symbol outside of all brackets."""
+    if symbol == ")":
+        return f"unbalanced brackets in {text!r:.200}: nothing is open where position {position} closes"
+    expected = "one tree, which has ended before" if ended else "a tree, which begins with '('"
+    return f"{symbol!r} at position {position} of {text!r:.200}; expected {expected}"
 
 
 def _word(symbol: Any, empty: bool = False) -> str:
-    """A label or word as it stands in brackets."""
+    """Return a label or word as it is written in brackets."""
     text = str(symbol)
     if re.search(r"[\s()]", text) or not (text or empty):
         raise ValueError(
@@ -226,33 +200,43 @@ def _word(symbol: Any, empty: bool = False) -> str:
     return text
 
 
-def _nested(thing: Any, name: str) -> Tree:
-    """Lists, tuples and trees of other libraries as tuples, without recursion: trees may be deep."""
+def _is_nested(thing: Any) -> bool:
+    return isinstance(thing, tuple | list)
+
+
+def _as_tuples(thing: Any, name: str) -> Tree:
+    """Convert lists, tuples and trees of other libraries to tuples, without recursion: trees may be deep."""
     done: list[Any] = []
-    stack: list[tuple[Any, int]] = [(thing, -1)]
+    above: set[int] = set()  # the nodes that hold the current one, by identity
+    stack: list[tuple[Any, Hashable, int]] = [(thing, None, -1)]
     while stack:
-        part, children = stack.pop()
+        part, label, children = stack.pop()
         if children >= 0:
-            node = (part, *done[len(done) - children :])
+            node = (label, *done[len(done) - children :])
             del done[len(done) - children :]
             done.append(node)
-        elif isinstance(part, tuple | list):
-            label, below = _parts(part, name)
-            stack.append((label, len(below)))
-            stack += [(child, -1) for child in reversed(below)]
+            above.remove(id(part))
+        elif _is_nested(part):
+            label, below = _label_and_children(part, name)
+            if id(part) in above:
+                raise ValueError(
+                    f"{name} has a cycle: a node with the label {label!r:.60} holds itself; expected a tree"
+                )
+            above.add(id(part))
+            stack.append((part, label, len(below)))
+            stack += [(child, None, -1) for child in reversed(below)]
         else:
             _require_hashable(part, "the leaf", name)
             done.append(part)
     return done[0]
 
 
-def _parts(node: Any, name: str) -> tuple[Hashable, list[Any]]:
-    """The label and the children of a node."""
+def _label_and_children(node: Any, name: str) -> tuple[Hashable, list[Any]]:
     if callable(getattr(node, "label", None)):
         return node.label(), list(node)
     if not node:
         raise ValueError(f"{name} holds an empty {type(node).__name__}; expected a node: its label, then its children")
-    if isinstance(node[0], tuple | list):
+    if _is_nested(node[0]):
         raise ValueError(
             f"{name} holds {node!r:.60}, which begins with a {type(node[0]).__name__}; expected the label of a node first, then "
             "its children"

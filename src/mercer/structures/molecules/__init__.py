@@ -1,4 +1,7 @@
-"""Molecules and their spectra: fingerprints of SMILES, graphs of them, peak lists, and search among very many."""
+"""Molecules: fingerprints and graphs of SMILES, mass spectra, and similarity search.
+
+SMILES need rdkit, graphs need networkx; both are imported when first used.
+"""
 
 from mercer.structures.molecules.fingerprints import canonical, fingerprints
 from mercer.structures.molecules.graphs import graph_smiles, molecular_graph

@@ -1,29 +1,25 @@
-"""Sets of bits, packed eight to a byte: how many two have in common, by counting bits a word at a time."""
+"""Sets of bits packed eight to a byte, and their Tanimoto similarities by counting bits a word at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
-_GROUPS = 16
-"""Groups of rows per thread, so that none waits long for another at the end."""
+from mercer.core.compiled import compiled, deferred
+from mercer.core.threads import in_threads
 
-_SMALL = 2**22
-"""Words compared, a few milliseconds, for which a second thread is not worth starting."""
+WORTH_THREADS = 2**22
+"""Words compared, a few milliseconds of work, from which a second thread is worth starting."""
 
 _TILE = 256
-"""Rows on the right that stay in a core's cache while many rows on the left pass by."""
+"""Rows on the right that stay in a core's cache while many rows on the left are compared with them."""
+
+_NUMPY_COUNTS = hasattr(np, "bitwise_count")
 
 
 def words(packed: np.ndarray) -> np.ndarray:
-    """Rows of bytes as rows of 64-bit words, filled up with zeros.
+    """Convert rows of bytes to rows of 64-bit words, padded with zeros.
 
     Examples
     --------
@@ -37,7 +33,7 @@ def words(packed: np.ndarray) -> np.ndarray:
 
 
 def bit_counts(packed_words: np.ndarray) -> np.ndarray:
-    """How many bits are set in each row.
+    """Count the bits set in each row.
 
     Examples
     --------
@@ -48,7 +44,7 @@ def bit_counts(packed_words: np.ndarray) -> np.ndarray:
 
 
 def tanimoto(left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
-    """|a ∩ b| / |a ∪ b| for all pairs of rows of words; of two empty sets it is 1."""
+    """Return |a ∩ b| / |a ∪ b| for all pairs of rows of words; 1 for two empty sets."""
     others = left if right is None else right
     counts, other_counts = bit_counts(left), bit_counts(others)
     values = np.empty((len(left), len(others)))
@@ -56,20 +52,14 @@ def tanimoto(left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
     def fill(rows: np.ndarray) -> None:
         _fill(left, counts, others, other_counts, rows[0], rows[-1] + 1, right is None, values)
 
-    in_threads(fill, len(left), values.size * left.shape[1])
+    in_threads(fill, len(left), values.size * left.shape[1] >= WORTH_THREADS)
     return _mirrored(values) if right is None else values
 
 
 def weighted_tanimoto(left: np.ndarray, right: np.ndarray | None, weights: np.ndarray) -> np.ndarray:
-    """The same with a weight for each bit, from rows of packed bytes; of two sets of no weight it is 1."""
-    items, starts = _listed(left)
-    other_items, other_starts = (items, starts) if right is None else _listed(right)
-    counts = np.add.reduceat(np.append(weights[items], 0.0), starts[:-1]) * (np.diff(starts) > 0)
-    others = (
-        counts
-        if right is None
-        else np.add.reduceat(np.append(weights[other_items], 0.0), other_starts[:-1]) * (np.diff(other_starts) > 0)
-    )
+    """Return the Tanimoto similarity with a weight for each bit, from rows of packed bytes; 1 for two sets of weight 0."""
+    items, starts, counts = _listed(left, weights)
+    other_items, other_starts, others = (items, starts, counts) if right is None else _listed(right, weights)
     values = np.empty((len(counts), len(others)))
 
     def fill(rows: np.ndarray) -> None:
@@ -79,31 +69,20 @@ def weighted_tanimoto(left: np.ndarray, right: np.ndarray | None, weights: np.nd
             right is None, values,
         )  # fmt: skip
 
-    in_threads(fill, len(counts), len(counts) * len(other_items))
+    in_threads(fill, len(counts), len(counts) * len(other_items) >= WORTH_THREADS)
     return _mirrored(values) if right is None else values
 
 
-def in_threads(fill: Callable[[np.ndarray], Any], rows: int, work: int) -> None:
-    """Call `fill` on groups of neighbouring rows that together are all rows, on threads where there is much to do."""
-    workers = 1 if work < _SMALL else numba.get_num_threads()
-    if workers == 1:
-        fill(np.arange(rows))
-        return
-    # the last rows of a symmetric matrix are the longest: they go first
-    groups = np.array_split(np.arange(rows), min(_GROUPS * workers, rows))[::-1]
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(fill, groups))
-
-
-def _listed(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of the bits of each row, one row after the other, and where each row starts."""
+def _listed(packed: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the positions of the bits of each row, end to end, the start of each row, and the weight of each row."""
     rows, positions = np.nonzero(np.unpackbits(packed, axis=1))
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(packed)))])
-    return positions, starts
+    totals = np.add.reduceat(np.append(weights[positions], 0.0), starts[:-1]) * (np.diff(starts) > 0)
+    return positions, starts, totals
 
 
 def _mirrored(values: np.ndarray) -> np.ndarray:
-    """The lower triangle copied to the upper one."""
+    """Copy the lower triangle to the upper one."""
     step = 256
     for start in range(0, len(values), step):
         rows = slice(start, start + step)
@@ -113,22 +92,23 @@ def _mirrored(values: np.ndarray) -> np.ndarray:
     return values
 
 
-_NUMPY_COUNTS = hasattr(np, "bitwise_count")
+@deferred
+def popcount() -> Any:
+    """Count the bits of a 64-bit word by the instruction of the processor."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.extending import intrinsic
+
+    def count(typing_context: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)]), arguments)
+
+        return types.uint64(types.uint64), generate
+
+    return intrinsic(count)
 
 
-def _popcount(typing_context: Any, word: Any) -> Any:
-    """How many bits of a 64-bit word are set, by the instruction of the processor."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)]), arguments)
-
-    return types.uint64(types.uint64), generate
-
-
-popcount: Any = intrinsic(_popcount)
-
-
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _counts(packed_words: np.ndarray) -> np.ndarray:
     counts = np.zeros(len(packed_words), dtype=np.int32)
     for i in range(len(packed_words)):
@@ -137,17 +117,17 @@ def _counts(packed_words: np.ndarray) -> np.ndarray:
     return counts
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def shared_bits(a: np.ndarray, b: np.ndarray) -> Any:
-    """How many bits two rows of words have in common."""
+    """Count the bits that two rows of words have in common."""
     total = np.uint64(0)
     for j in range(len(a)):
         total += popcount(a[j] & b[j])
     return np.int64(total)
 
 
-@numba.njit(cache=True, nogil=True)
-def _fill(left, counts, right, other_counts, first, last, symmetric, values):  # type: ignore[no-untyped-def]
+@compiled
+def _fill(left, counts, right, other_counts, first, last, symmetric, values):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     for begin in range(0, last if symmetric else len(right), _TILE):
         end = min(begin + _TILE, len(right))
         for i in range(max(first, begin) if symmetric else first, last):
@@ -157,8 +137,8 @@ def _fill(left, counts, right, other_counts, first, last, symmetric, values):  #
                 values[i, j] = common / union if union > 0 else 1.0
 
 
-@numba.njit(cache=True, nogil=True)
-def _fill_weighted(  # type: ignore[no-untyped-def]
+@compiled
+def _fill_weighted(  # type: ignore[no-untyped-def]  # noqa: PLR0913
     items, starts, counts, other_items, other_starts, other_counts, weights, spread, first, last, symmetric, values
 ):
     for i in range(first, last):

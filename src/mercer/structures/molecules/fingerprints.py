@@ -9,23 +9,27 @@ import numpy as np
 
 from mercer.core.arrays import is_array, to_numpy
 from mercer.core.collections import as_objects, reject_non_collection
+from mercer.core.validation import check_whole
 
 KINDS = ("morgan", "features", "atom-pairs", "torsions", "paths", "maccs")
-"""What a bit of a fingerprint may stand for."""
+"""Kinds of fingerprints, by the meaning of their bits."""
 
 KEPT = 2**16
-"""How many fingerprints, those asked for last, are kept."""
+"""Number of fingerprints, the last ones asked for, that are kept."""
+
+_MACCS = 168
+"""Bits of the MACCS keys, padded to whole bytes."""
 
 
 def fingerprints(
     smiles: Any, kind: str = "morgan", radius: int = 2, bits: int = 2048, name: str = "smiles"
 ) -> np.ndarray:
-    """Fingerprints of molecules, one row of ``bits / 8`` bytes each.
+    """Compute fingerprints of molecules, one row of ``bits / 8`` bytes each, packed as by `numpy.packbits`.
 
     Bits stand for the surroundings of an atom up to `radius` bonds ("morgan", with radius 2 ECFP4; "features", the same with
     atoms by their role), for pairs of atoms and their distance, for torsions (four atoms in a row), for paths of at most
-    `radius` bonds, or for the 166 questions of the MACCS keys, which have a length of their own. They are packed as by
-    `numpy.packbits`. A SMILES that cannot be read is named with its position.
+    `radius` bonds, or for the 166 questions of the MACCS keys, which have a length of their own. An error names the position
+    of a SMILES that cannot be read.
 
     Examples
     --------
@@ -40,50 +44,38 @@ def fingerprints(
     reject_non_collection(smiles, name)
     rows = np.empty((len(smiles), _MACCS // 8 if kind == "maccs" else bits // 8), dtype=np.uint8)
     for i, text in enumerate(smiles):
-        found = _packed(text, kind, int(radius), int(bits)) if isinstance(text, str) else None
+        _require_text(text, f"{name}[{i}]")
+        found = _packed(text, kind, int(radius), int(bits))
         if found is None:
-            molecule(text, f"{name}[{i}]")  # raises, and says where
+            molecule(text, f"{name}[{i}]")  # raises an error with the position
         else:
             rows[i] = np.frombuffer(found, dtype=np.uint8)
     return rows
 
 
-_MACCS = 168
-"""Bits of the MACCS keys, filled up to whole bytes."""
-
-
 def check_fingerprint(kind: Any, radius: Any, bits: Any) -> None:
-    """Raise unless there are such fingerprints."""
+    """Raise ValueError if there are no such fingerprints."""
     if kind not in KINDS:
         raise ValueError(f"fingerprint={kind!r}; expected one of {', '.join(map(repr, KINDS))}")
-    _require_whole(radius, "radius", 1 if kind == "paths" else 0)
-    _require_whole(bits, "bits", 8)
+    least = 1 if kind == "paths" else 0
+    check_whole(radius, "radius", least, expected=f"a whole number, {least} or more")
+    check_whole(bits, "bits", 8, expected="a whole number, 8 or more")
     if bits % 8:
         raise ValueError(f"bits={bits!r}; expected a multiple of 8")
 
 
 def molecule(smiles: Any, name: str = "smiles") -> Any:
-    """The rdkit molecule of a SMILES, or an error that names it."""
-    if not isinstance(smiles, str):
-        raise TypeError(
-            f"{name} is {smiles!r:.60}, a {type(smiles).__name__}; expected the SMILES of a molecule, a string"
-        )
-    found = parsed(smiles)
+    """Read a SMILES as a molecule of rdkit; an error names a SMILES that cannot be read."""
+    _require_text(smiles, name)
+    found = _parsed(smiles)
     if found is None or found.GetNumAtoms() == 0:
         why = "which rdkit cannot read" if found is None else "which has no atoms"
         raise ValueError(f"{name} is {smiles!r:.200}, {why}; expected the SMILES of a molecule. Drop or mend it")
     return found
 
 
-def parsed(smiles: str) -> Any:
-    """The rdkit molecule of a SMILES; None where there is none."""
-    chemistry = rdkit()
-    with chemistry.rdBase.BlockLogs():
-        return chemistry.Chem.MolFromSmiles(smiles)
-
-
 def canonical(smiles: str) -> str:
-    """The SMILES rdkit writes for the same molecule.
+    """Return the SMILES that rdkit writes for the same molecule.
 
     Examples
     --------
@@ -94,13 +86,13 @@ def canonical(smiles: str) -> str:
 
 
 def as_packed(collection: Any, name: str = "X", kind: str = "morgan", radius: int = 2, bits: int = 2048) -> np.ndarray:
-    """Packed fingerprints as they are; of SMILES, made now."""
+    """Return packed fingerprints as they are, and fingerprints of SMILES."""
     checked = as_molecules(collection, name)
     return checked if checked.dtype == np.uint8 else fingerprints(checked, kind, radius, bits, name)
 
 
 def as_molecules(collection: Any, name: str = "X") -> np.ndarray:
-    """`collection` as rows of packed bytes, or as an array of SMILES."""
+    """Check `collection`: rows of packed bytes, or SMILES as an object array."""
     reject_non_collection(collection, name)
     if is_array(collection) and getattr(collection, "ndim", 1) == 2:
         packed = to_numpy(collection)
@@ -114,16 +106,12 @@ def as_molecules(collection: Any, name: str = "X") -> np.ndarray:
         return packed
     texts = as_objects(collection, name)
     for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(
-                f"{name}[{i}] is {text!r:.60}, a {type(text).__name__}; expected the SMILES of a molecule, or all molecules as "
-                "packed fingerprints of dtype uint8"
-            )
+        _require_text(text, f"{name}[{i}]", ", or all molecules as packed fingerprints of dtype uint8")
     return texts
 
 
 def rdkit() -> Any:
-    """The package rdkit, or an error that says how to get it."""
+    """Import rdkit; an error says how to install it."""
     try:
         import rdkit
         from rdkit import Chem, rdBase  # noqa: F401
@@ -132,10 +120,24 @@ def rdkit() -> Any:
     return rdkit
 
 
+def _require_text(smiles: Any, name: str, otherwise: str = "") -> None:
+    if not isinstance(smiles, str):
+        raise TypeError(
+            f"{name} is {smiles!r:.60}, a {type(smiles).__name__}; expected the SMILES of a molecule, a string{otherwise}"
+        )
+
+
+def _parsed(smiles: str) -> Any:
+    """Read a SMILES as a molecule of rdkit; None if it cannot be read."""
+    chemistry = rdkit()
+    with chemistry.rdBase.BlockLogs():
+        return chemistry.Chem.MolFromSmiles(smiles)
+
+
 @lru_cache(maxsize=KEPT)
 def _packed(smiles: str, kind: str, radius: int, bits: int) -> bytes | None:
-    """The packed bits, kept for the molecules seen last; None where the SMILES cannot be read."""
-    found = parsed(smiles)
+    """Return packed bits, kept for the last molecules; None if the SMILES cannot be read."""
+    found = _parsed(smiles)
     if found is None or found.GetNumAtoms() == 0:
         return None
     if kind == "maccs":
@@ -160,8 +162,3 @@ def _generator(kind: str, radius: int, bits: int) -> Any:
     if kind == "torsions":
         return generators.GetTopologicalTorsionGenerator(fpSize=bits)
     return generators.GetRDKitFPGenerator(maxPath=radius, fpSize=bits)
-
-
-def _require_whole(value: Any, name: str, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name}={value!r}; expected a whole number, {least} or more")

@@ -11,10 +11,9 @@ _ORDERS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 1.5}
 
 
 def molecular_graph(smiles: str, kekulize: bool = True) -> Any:
-    """The graph of a molecule: nodes labelled by element, edges by the order of the bond, hydrogen left out.
+    """Convert a SMILES to a graph: nodes labelled by element, edges by the order of the bond, without hydrogen.
 
-    Charges are kept as an attribute of the node where there are some. With `kekulize` aromatic rings have bonds of order 1 and
-    2, otherwise of order 1.5.
+    A charge is an attribute of its node. With `kekulize` aromatic rings have bonds of order 1 and 2, otherwise of order 1.5.
 
     Examples
     --------
@@ -41,7 +40,7 @@ def molecular_graph(smiles: str, kekulize: bool = True) -> Any:
 
 
 def graph_smiles(graph: Any) -> str:
-    """The canonical SMILES of a graph as `molecular_graph` makes it, or an error that says why there is no such molecule.
+    """Return the canonical SMILES of a graph as `molecular_graph` makes it; an error says why it is not a molecule.
 
     Examples
     --------
@@ -68,5 +67,5 @@ def graph_smiles(graph: Any) -> str:
         with chemistry.rdBase.BlockLogs():
             chemistry.Chem.SanitizeMol(made)
     except ValueError as error:
-        raise ValueError(f"graph is no molecule: {error}") from error
+        raise ValueError(f"graph is not a molecule: {error}") from error
     return chemistry.Chem.MolToSmiles(made)

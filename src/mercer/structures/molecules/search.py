@@ -1,27 +1,29 @@
-"""The most similar of very many molecules, read block by block."""
+"""Exact search for the most similar of very many molecules, read block by block."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from mercer.structures.molecules.bits import bit_counts, in_threads, shared_bits, words
+from mercer.core.compiled import compiled
+from mercer.core.threads import in_threads
+from mercer.core.validation import check_whole
+from mercer.structures.molecules.bits import WORTH_THREADS, bit_counts, shared_bits, words
 from mercer.structures.molecules.fingerprints import as_packed
 
 _BLOCK = 2**16
-"""Candidates looked at together: 16 MiB of fingerprints of 2048 bits."""
+"""Candidates compared together: 16 MiB of fingerprints of 2048 bits."""
 
 _GROUP = 2**12
-"""Candidates that stay in a core's cache while all queries pass by."""
+"""Candidates that stay in a core's cache while all queries are compared with them."""
 
 
 class Neighbors(NamedTuple):
     """Positions of the nearest candidates of each query, best first, and their similarities.
 
-    Where there are fewer candidates than asked for, both have as many columns as there are.
+    If there are fewer candidates than asked for, both have as many columns as there are candidates.
     """
 
     indices: np.ndarray
@@ -29,25 +31,25 @@ class Neighbors(NamedTuple):
 
 
 def top_k_tanimoto(
-    queries: Any, candidates: Any, k: int = 20, *, radius: int = 2, bits: int = 2048, block_size: int = _BLOCK
+    queries: Any, candidates: Any, k: int = 20, *, block_size: int = _BLOCK, **fingerprint: Any
 ) -> Neighbors:
-    """The k candidates with the largest Tanimoto similarity to each query, exactly.
+    """Find the k candidates with the largest Tanimoto similarity to each query, exactly.
 
-    One block of candidates is held at a time. In a block, candidates are taken in the order of how many bits they have:
-    of sets of a and b bits the similarity is at most min(a, b) / max(a, b), so most are never compared.
+    One block of candidates is held at a time. The similarity of sets of a and b bits is at most min(a, b) / max(a, b), so
+    candidates are sorted by their number of bits and most are never compared.
 
     Parameters
     ----------
     queries : array (q, bytes) of uint8, or SMILES
         Packed fingerprints, or text they are made from (needs rdkit).
     candidates : array (n, bytes) of uint8, SMILES, or an iterator of such blocks
-        A memory-mapped array or a generator keeps the whole from ever being in memory.
+        A memory-mapped array or a generator need not fit in memory.
     k : int
-        How many to find. Equal similarities go to the candidate that comes first.
-    radius, bits : int
-        Of the Morgan fingerprints made from SMILES.
+        Number of candidates to find. Of equal similarities the candidate that comes first is preferred.
     block_size : int
-        How many candidates are taken at a time.
+        Number of candidates held at a time.
+    **fingerprint
+        `kind`, `radius` and `bits` of the fingerprints made from SMILES, as for `fingerprints`.
 
     Examples
     --------
@@ -56,57 +58,59 @@ def top_k_tanimoto(
     >>> found.indices.tolist(), found.similarities.tolist()
     ([[0, 1]], [[1.0, 0.5]])
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k={k!r}; expected how many candidates to find, a whole number from 1")
-    if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 1:
-        raise ValueError(f"block_size={block_size!r}; expected how many candidates to hold, a whole number from 1")
-    left = words(as_packed(queries, "queries", "morgan", radius, bits))
-    counts = bit_counts(left)
-    indices = np.full((len(left), k), -1, dtype=np.int64)
-    similarities = np.full((len(left), k), -1.0)
-    done = 0
+    check_whole(k, "k", expected="the number of candidates to find, a whole number from 1")
+    check_whole(block_size, "block_size", expected="the number of candidates to hold, a whole number from 1")
+    best = _Best(words(as_packed(queries, "queries", **fingerprint)), k)
     for block in _blocks(candidates, block_size):
-        right = words(as_packed(block, "candidates", "morgan", radius, bits))
-        if right.shape[1] != left.shape[1]:
-            raise ValueError(
-                f"candidates have {8 * right.shape[1]} bytes each and queries {8 * left.shape[1]}; expected fingerprints of "
-                "one length"
-            )
-        _merge(left, counts, right, done, indices, similarities)
-        done += len(right)
-    if done == 0:
+        best.merge(words(as_packed(block, "candidates", **fingerprint)))
+    if best.seen == 0:
         raise ValueError("candidates is empty; expected at least one fingerprint")
-    return Neighbors(indices[:, :done], similarities[:, :done])
+    return Neighbors(best.indices[:, : best.seen], best.similarities[:, : best.seen])
 
 
 def _blocks(candidates: Any, size: int) -> Iterator[Any]:
-    """The candidates in parts of at most `size`; an iterator brings its own, which are cut further."""
-    whole: Iterable[Any] = candidates if isinstance(candidates, Iterator) else [candidates]
+    """Cut the candidates, or each block of an iterator, into parts of at most `size`."""
+    whole: Iterable[Any] = candidates if hasattr(candidates, "__next__") else [candidates]
     for part in whole:
         for start in range(0, len(part), size):
             yield part[start : start + size]
 
 
-def _merge(
-    left: np.ndarray, counts: np.ndarray, right: np.ndarray, offset: int, indices: np.ndarray, best: np.ndarray
-) -> None:
-    """Put what a block has to offer into the k best so far."""
-    order = np.argsort(bit_counts(right), kind="stable")
-    right = right[order]
-    numbers = order.astype(np.int64) + offset
-    sizes = bit_counts(right)
+class _Best:
+    """The k best candidates of each query so far."""
 
-    def fill(rows: np.ndarray) -> None:
-        for start in range(0, len(right), _GROUP):
-            group = slice(start, start + _GROUP)
-            _search(left, counts, right[group], sizes[group], numbers[group], rows[0], rows[-1] + 1, indices, best)
+    def __init__(self, queries: np.ndarray, k: int) -> None:
+        self.queries, self.counts = queries, bit_counts(queries)
+        self.indices = np.full((len(queries), k), -1, dtype=np.int64)
+        self.similarities = np.full((len(queries), k), -1.0)
+        self.seen = 0
 
-    in_threads(fill, len(left), left.shape[0] * right.size)
+    def merge(self, block: np.ndarray) -> None:
+        """Compare the queries with a block of candidates."""
+        if block.shape[1] != self.queries.shape[1]:
+            raise ValueError(
+                f"candidates have {8 * block.shape[1]} bytes each and queries {8 * self.queries.shape[1]}; expected "
+                "fingerprints of one length"
+            )
+        order = np.argsort(bit_counts(block), kind="stable")
+        block = block[order]
+        numbers, sizes = order.astype(np.int64) + self.seen, bit_counts(block)
+
+        def fill(rows: np.ndarray) -> None:
+            for start in range(0, len(block), _GROUP):
+                group = slice(start, start + _GROUP)
+                _search(
+                    self.queries, self.counts, block[group], sizes[group], numbers[group], rows[0], rows[-1] + 1,
+                    self.indices, self.similarities,
+                )  # fmt: skip
+
+        in_threads(fill, len(self.queries), len(self.queries) * block.size >= WORTH_THREADS)
+        self.seen += len(block)
 
 
-@numba.njit(cache=True, nogil=True)
-def _search(left, counts, right, sizes, numbers, first, last, indices, best):  # type: ignore[no-untyped-def]
-    """Candidates sorted by size; from the size of the query outwards, until none can be among the best."""
+@compiled
+def _search(left, counts, right, sizes, numbers, first, last, indices, best):  # type: ignore[no-untyped-def]  # noqa: PLR0913
+    """Compare candidates sorted by size, from the size of the query outwards, until none can be among the best."""
     k = best.shape[1]
     for i in range(first, last):
         middle = np.searchsorted(sizes, counts[i])

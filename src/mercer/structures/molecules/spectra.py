@@ -1,19 +1,19 @@
-"""Spectra as lists of peaks."""
+"""Mass spectra as lists of peaks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from mercer.core.collections import as_objects
+from mercer.core.validation import is_real
 
 
 @dataclass(frozen=True, eq=False)
 class MassSpectrum:
-    """Peaks of a mass spectrum: where they are, how high, and the mass-to-charge ratio of the ion that was broken up.
+    """Peaks of a mass spectrum: their m/z and intensity, and the m/z of the precursor, the ion that was broken up.
 
     Examples
     --------
@@ -44,25 +44,25 @@ class MassSpectrum:
         return len(self.mz)
 
     def key(self) -> tuple[bytes, bytes, float | None]:
-        """What makes two spectra the same: peaks and precursor."""
+        """Return a key that is equal for equal spectra: peaks and precursor."""
         return self.mz.tobytes(), self.intensity.tobytes(), self.precursor
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MassSpectrum) and self.key() == other.key()
+        return type(other) is MassSpectrum and self.key() == other.key()
 
     def __hash__(self) -> int:
         return hash(self.key())
 
     @property
     def losses(self) -> np.ndarray:
-        """What each fragment lost, the precursor's m/z less its own."""
+        """The neutral losses: the precursor's m/z less that of each fragment."""
         if self.precursor is None:
-            raise ValueError("this spectrum has no precursor; expected its m/z, to tell what each fragment lost")
+            raise ValueError("this spectrum has no precursor; expected its m/z, to compute neutral losses")
         return self.precursor - self.mz
 
 
 def as_spectra(collection: Any, name: str = "X") -> np.ndarray:
-    """`collection` as an array of `MassSpectrum`; arrays of two columns, m/z and intensity, become one without precursor."""
+    """Convert `collection` to an array of `MassSpectrum`; rows of m/z and intensity become one without precursor."""
     objects = as_objects(list(collection) if getattr(collection, "ndim", 1) == 3 else collection, name)
     spectra = np.empty(len(objects), dtype=object)
     for i, item in enumerate(objects):
@@ -99,5 +99,5 @@ def _require_peaks(mz: np.ndarray, intensity: np.ndarray, precursor: float | Non
             peak = int(np.argmax(wrong))
             at = "" if what == "m/z" else f" (m/z {mz[peak]:g})"
             raise ValueError(f"{name} has {what} {values[peak]} at peak {peak}{at}; expected {wanted}")
-    if precursor is not None and not (isinstance(precursor, Real) and 0 < precursor < np.inf):
+    if precursor is not None and not (is_real(precursor) and 0 < precursor < np.inf):
         raise ValueError(f"{name} has precursor {precursor!r}; expected its m/z, a number above zero, or None")
