@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from scipy import sparse
 
+from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 
 _BLAS = 24.0
@@ -61,7 +61,7 @@ def _per_column(rows: sparse.csr_array) -> np.ndarray:
     return np.bincount(rows.indices, minlength=rows.shape[1]).astype(float)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _add_up(
     starts: np.ndarray,
     indices: np.ndarray,
@@ -84,7 +84,7 @@ def _add_up(
                 gram[i, j] += value * column_values[q]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _mirror(gram: np.ndarray) -> None:
     """Copy what is below the diagonal to above it, in tiles that stay in the cache."""
     n, tile = gram.shape[0], 64

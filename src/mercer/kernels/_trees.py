@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from mercer.core import memory
+from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.structures.trees import nodes, production
 
@@ -89,7 +89,7 @@ def _require_room(left: int, right: int) -> None:
     memory.require(left, right, 1, purpose, "use smaller trees, or Subtree, which needs no table")
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _compared(X: Forest, i: int, Z: Forest, j: int, decay: float, common: np.ndarray) -> float:
     """The sum over pairs of nodes; `common` is all zero, and left so.
 
@@ -122,7 +122,7 @@ def _compared(X: Forest, i: int, Z: Forest, j: int, decay: float, common: np.nda
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _fill(
     X: Forest, Z: Forest, rows: np.ndarray, symmetric: bool, decay: float, common: np.ndarray, gram: np.ndarray
 ) -> None:
@@ -134,7 +134,7 @@ def _fill(
                 gram[j, i] = gram[i, j]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _pair_up(X: Forest, decay: float, common: np.ndarray, diagonal: np.ndarray) -> None:
     """The kernel of each tree with itself."""
     for i in range(len(diagonal)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
 from mercer.core.collections import Collection
+from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels._scales import require_positive
 from mercer.kernels.graphs import GraphKernel
@@ -108,7 +108,7 @@ def _packed(flat: FlatGraphs) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
     return flat.starts, flat.labels, firsts, there - flat.starts[flat.graph_of[there]]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _add_walks(  # type: ignore[no-untyped-def]
     starts, labels, firsts, there, other_starts, other_labels, other_firsts, other_there, decay, rows, symmetric,
     value, half, term, gram,

@@ -7,9 +7,9 @@ not wait for each other, so the compiler turns that loop into vector instruction
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from mercer.core.compiled import compiled
 from mercer.structures.sequences import Codes
 
 LANES = 32
@@ -50,7 +50,7 @@ def on_lines(shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def used(block: np.ndarray) -> int:
     """The length of the longest string of a block, which is its first."""
     length = block.shape[0]

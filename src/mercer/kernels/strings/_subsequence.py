@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels.strings._lanes import END_LEFT, END_RIGHT, LANES, longest_first, on_lines, packed, used
 from mercer.kernels.strings._lengths import occurring
@@ -82,7 +82,7 @@ def _shares(lengths: range, decay: float) -> np.ndarray:
     return shares
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _score(
     left: np.ndarray,
     left_length: int,
@@ -127,7 +127,7 @@ def _score(
                     prefix[level, k + 1, w] = decay * prefix[level, k + 1, w] + running[w]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _fill(
     symbols: np.ndarray,
     starts: np.ndarray,
@@ -174,7 +174,7 @@ def _fill(
                     gram[column, row] = space.total[w]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _pair_up(
     left: np.ndarray, right: np.ndarray, decay: float, shares: np.ndarray, space: Workspace, totals: np.ndarray
 ) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels.strings._lanes import END_LEFT, END_RIGHT, LANES, longest_first, on_lines, packed, used
 from mercer.structures.sequences import Codes
@@ -80,7 +80,7 @@ def _number(degree: int, X: Codes) -> type[np.floating]:
     return np.float32 if float(X.lengths.max()) * degree * (degree + 1.0) < _EXACT else np.float64
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _along(
     left: np.ndarray,
     left_start: int,
@@ -108,7 +108,7 @@ def _along(
             total[w] += longer * (twice - longer)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _score(
     left: np.ndarray,
     left_length: int,
@@ -133,7 +133,7 @@ def _score(
             sums[w] += weights[abs(offset)] * total[w]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _fill(
     symbols: np.ndarray,
     starts: np.ndarray,
@@ -170,7 +170,7 @@ def _fill(
                     gram[column, row] = sums[w]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _pair_up(
     left: np.ndarray,
     right: np.ndarray,
