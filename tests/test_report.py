@@ -134,7 +134,7 @@ def test_bad_rows_are_named(row, message):
     ("text", "message"),
     [
         ("{", "the text is not JSON"),
-        ("[]", "got a JSON list; expected an object"),
+        ("[]", "the JSON text is .*; expected a dict"),
         ('{"experiment": "toy"}', "missing environment, parameters, rows, seconds, seeds"),
     ],
 )
@@ -187,17 +187,17 @@ def test_reading_a_damaged_file_names_it(tmp_path):
 
 
 def test_pivot_marks_the_best_of_each_column_and_leaves_gaps():
-    figures = [
+    rows = [
         {"method": "a", "n": 10, "value": 0.5, "error": None},
         {"method": "a", "n": 20, "value": 0.25, "error": 0.125},
         {"method": "b", "n": 10, "value": 0.4, "error": None},
     ]
-    table = pivot(figures, "method", "n", digits=2)
+    table = pivot(rows, "method", "n", digits=2)
     assert table.header == ["method", "10", "20"]
     assert table.rows == [["a", "0.50", "0.25 ± 0.12"], ["b", "0.40", "–"]]
     assert table.best == {(1, 1)}
-    assert pivot(figures, "method", "n", best="max").best == {(0, 1)}
-    assert pivot(figures, "method", "n", best=None).best == set()
+    assert pivot(rows, "method", "n", best="max").best == {(0, 1)}
+    assert pivot(rows, "method", "n", best=None).best == set()
 
 
 def test_printed_table_takes_text_as_it_is():

@@ -140,9 +140,7 @@ def _types_in(sio: Any, path: Path) -> list[str]:
     try:
         names: list[str] = sio.get_untrusted_types(file=path)
     except (TypeError, JSONDecodeError) as error:
-        raise ValueError(
-            f"{path.name} is not a saved model ({error}); expected a file written by mercer.save"
-        ) from error
+        raise ValueError(f"{path.name} is not a saved model ({error}); expected one written by mercer.save") from error
     return names
 
 

@@ -26,7 +26,7 @@ def result(folder):
     return Result.read(folder / "demo.json")
 
 
-def figure(result, method, pre_image):
+def score(result, method, pre_image):
     (row,) = (
         row for row in result.rows if (row["method"], row["pre-image"]) == (method, pre_image) and "digit" not in row
     )
@@ -52,17 +52,17 @@ def by_hand(result, weights):
     return np.mean(means), np.std(means, ddof=1)
 
 
-def test_identity_figure_by_hand(result):
+def test_identity_loss_by_hand(result):
     def ridge(chosen, X, Z):
         scale, alpha = (chosen["identity (Cortes)"][name] for name in ("input scale", "alpha"))
         K = np.exp(-squared(X, X) / (2 * scale**2)) + alpha * np.eye(len(X))
         return np.linalg.solve(K, np.exp(-squared(X, Z) / (2 * scale**2))).T
 
     expected = by_hand(result, ridge)
-    assert figure(result, "identity (Cortes)", CANDIDATE) == pytest.approx(expected, abs=1e-9)
+    assert score(result, "identity (Cortes)", CANDIDATE) == pytest.approx(expected, abs=1e-9)
 
 
-def test_neighbours_figure_by_hand(result):
+def test_neighbours_loss_by_hand(result):
     def nearest(chosen, X, Z):
         k = chosen[BASELINE]["k"]
         rows = np.argsort(squared(Z, X), axis=1, kind="stable")[:, :k]
@@ -71,10 +71,10 @@ def test_neighbours_figure_by_hand(result):
         return weights
 
     expected = by_hand(result, nearest)
-    assert figure(result, BASELINE, CANDIDATE) == pytest.approx(expected, abs=1e-9)
+    assert score(result, BASELINE, CANDIDATE) == pytest.approx(expected, abs=1e-9)
 
 
-def test_every_method_and_pre_image_has_a_figure(result):
+def test_every_method_and_pre_image_has_a_score(result):
     table = {(r["method"], r["pre-image"]) for r in result.rows if "digit" not in r}
     methods = {method for method, _ in table}
     assert len(methods) == 5
@@ -85,8 +85,8 @@ def test_every_method_and_pre_image_has_a_figure(result):
 def test_learning_beats_neighbours_and_freedom_beats_candidates(result):
     for method in {row["method"] for row in result.rows} - {BASELINE}:
         for pre_image in (CANDIDATE, CONTINUOUS):
-            assert figure(result, method, pre_image) < figure(result, BASELINE, pre_image)
-        assert figure(result, method, CONTINUOUS) < figure(result, method, CANDIDATE)
+            assert score(result, method, pre_image) < score(result, BASELINE, pre_image)
+        assert score(result, method, CONTINUOUS) < score(result, method, CANDIDATE)
 
 
 def test_same_seed_same_result(result, tmp_path):

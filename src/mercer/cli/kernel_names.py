@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import reduce
+from operator import add
 from typing import Any
 
 from mercer.kernels import Classes, Mismatch, Positions, Spectrum, Subsequence, WeightedDegree
@@ -12,24 +14,24 @@ from mercer.kernels.base import Kernel
 NAMES: dict[str, tuple[Callable[..., Kernel], str]] = {
     "spectrum": (Spectrum, "common n-grams: spectrum:3, or spectrum:1-3 for all lengths from 1 to 3"),
     "subsequence": (Subsequence, "common subsequences with gaps: subsequence:3,0.5 has length 3 and decay 0.5"),
-    "mismatch": (Mismatch, "n-grams that agree but for a few symbols: mismatch:3,1"),
+    "mismatch": (Mismatch, "n-grams that differ in a few symbols: mismatch:3,1"),
     "weighted-degree": (
         WeightedDegree,
-        "n-grams at the same place: weighted-degree:3, or weighted-degree:3,2 with shifts",
+        "n-grams at the same position: weighted-degree:3, or weighted-degree:3,2 with shifts",
     ),
-    "positions": (Positions, "symbols at the same place"),
-    "classes": (Classes, "the same or not the same"),
+    "positions": (Positions, "symbols at the same position; no parameters"),
+    "classes": (Classes, "equal or not equal; no parameters"),
 }
-"""The kernel of each short name, and what it is."""
+"""The kernel of each short name, and its usage."""
 
 _NORMALIZED = "/normalized"
 
 
 def parse_kernel(text: str) -> Kernel:
-    """The kernel a short name stands for.
+    """Return the kernel that a short name stands for.
 
-    A name from `NAMES`, after a colon its parameters in the order of its constructor, and ``/normalized`` for the cosine; a
-    sum is written with a plus.
+    A name from `NAMES`, then a colon and parameters in the order of the constructor, then ``/normalized`` for the cosine;
+    a sum is written with a plus.
 
     Examples
     --------
@@ -38,32 +40,23 @@ def parse_kernel(text: str) -> Kernel:
     >>> parse_kernel("subsequence:3,0.5 + positions")
     Subsequence(length=3, decay=0.5) + Positions()
     """
-    kernels = [_one(part.strip(), text) for part in text.split("+")]
-    kernel = kernels[0]
-    for other in kernels[1:]:
-        kernel = kernel + other
-    return kernel
+    return reduce(add, [_term(part.strip(), text) for part in text.split("+")])
 
 
-def described() -> str:
-    """One line for each name, for the help of a command."""
-    return "; ".join(what if ":" in what else f"{name}: {what}" for name, (_, what) in NAMES.items())
-
-
-def _one(part: str, text: str) -> Kernel:
-    normalized = part.endswith(_NORMALIZED)
+def _term(part: str, text: str) -> Kernel:
     name, colon, parameters = part.removesuffix(_NORMALIZED).partition(":")
     if name not in NAMES:
         raise ValueError(
-            f"kernel {text!r}: {name!r} is no kernel; expected one of {', '.join(NAMES)}, such as spectrum:3"
+            f"kernel {text!r}: {name!r} is not a kernel; expected one of {', '.join(NAMES)}, such as spectrum:3"
         )
+    kind, usage = NAMES[name]
     values = [_value(value.strip(), text) for value in parameters.split(",")] if colon else []
     try:
-        kernel = NAMES[name][0](*values)
+        kernel = kind(*values)
     except TypeError as error:
-        raise ValueError(f"kernel {text!r} has too many parameters; {NAMES[name][1]}") from error
+        raise ValueError(f"kernel {text!r} has too many parameters; {usage}") from error
     kernel.check_parameters()
-    return kernel.normalized() if normalized else kernel
+    return kernel.normalized() if part.endswith(_NORMALIZED) else kernel
 
 
 def _value(value: str, text: str) -> Any:
@@ -75,4 +68,4 @@ def _value(value: str, text: str) -> Any:
     try:
         return float(value)
     except ValueError as error:
-        raise ValueError(f"kernel {text!r}: {value!r} is no number; expected such as subsequence:3,0.5") from error
+        raise ValueError(f"kernel {text!r}: {value!r} is not a number; expected such as subsequence:3,0.5") from error

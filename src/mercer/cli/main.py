@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +22,23 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; what a user got wrong is answered by one line and exit status 2."""
+    """Run the command line; an error of the user gives one line and exit status 2."""
     try:
         app(prog_name="mercer")
-    except (ValueError, OSError, MemoryError) as error:
-        print(f"mercer: {error}", file=sys.stderr)
+    except (ValueError, OSError, MemoryError, ImportError) as error:
+        if _is_defect(error):
+            raise
+        _say(str(error))
         sys.exit(2)
+
+
+def _is_defect(error: Exception) -> bool:
+    """Whether a failed import is one of this library's own modules, and not a missing package."""
+    return (getattr(error, "name", None) or "").split(".")[0] == "mercer"
+
+
+def _say(sentence: str) -> None:
+    print(f"mercer: {sentence}", file=sys.stderr)
 
 
 def _print_version(wanted: bool) -> None:
@@ -47,8 +60,8 @@ def _options(
 @app.command()
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for index.html and demo.json.")] = Path("out/demo"),
-    folds: Annotated[int, typer.Option(help="Parts the digits are cut into; each is trained on in turn.")] = 5,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer digits and fewer parameters tried: seconds.")] = False,
+    folds: Annotated[int, typer.Option(help="Number of folds; each is trained on in turn.")] = 5,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer digits and fewer parameters: seconds.")] = False,
 ) -> None:
     """Learn to complete handwritten digits; print a table and write a page with pictures."""
     from mercer.cli.demo import run
@@ -57,47 +70,31 @@ def demo(
 
 
 @app.command()
-def fit(
-    pairs: Annotated[
-        str, typer.Argument(help="Two columns of text with a tab between them, UTF-8; - for standard input.")
-    ],
+def fit(  # noqa: PLR0913
+    pairs: Annotated[str, typer.Argument(help="Two columns of text separated by a tab, UTF-8; - for standard input.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the model.")],
-    preset: Annotated[str, typer.Option(help="What kind of model: strings, aligned, labels or neighbors.")] = "strings",
+    preset: Annotated[str, typer.Option(help="Kind of model: strings, aligned, labels or neighbors.")] = "strings",
     input_kernel: Annotated[
         str | None,
-        typer.Option(help="How first columns are compared, such as spectrum:1-3/normalized or subsequence:3,0.5."),
+        typer.Option(help="Kernel of the first column, such as spectrum:1-3/normalized or subsequence:3,0.5."),
     ] = None,
-    output_kernel: Annotated[
-        str | None, typer.Option(help="How second columns are compared, such as spectrum:3.")
+    output_kernel: Annotated[str | None, typer.Option(help="Kernel of the second column, such as spectrum:3.")] = None,
+    alpha: Annotated[
+        str | None, typer.Option(help="Regularization: a number, or loo, gcv or kfold to choose one.")
     ] = None,
-    alpha: Annotated[str | None, typer.Option(help="The ridge: a number, or loo, gcv or kfold to choose one.")] = None,
-    loss: Annotated[str | None, typer.Option(help="What you are scored on: edit, zero-one or kernel.")] = None,
-    rank: Annotated[int | None, typer.Option(help="Solve at this rank, for more pairs than fit in memory.")] = None,
+    loss: Annotated[str | None, typer.Option(help="Loss to minimize: edit, zero-one or kernel.")] = None,
+    rank: Annotated[int | None, typer.Option(help="Rank of the solver, for more pairs than fit in memory.")] = None,
     tokens: Annotated[
-        str | None, typer.Option(help="Where symbols are words with spaces between: input, output or both.")
+        str | None, typer.Option(help="Columns whose symbols are words separated by spaces: input, output or both.")
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be used.")] = False,
 ) -> None:
     """Learn to turn the first column of a file into the second, and save the model."""
     from mercer.cli import text_commands as commands
 
-    try:
-        commands.fit(
-            pairs,
-            output,
-            preset=preset,
-            input_kernel=input_kernel,
-            output_kernel=output_kernel,
-            alpha=alpha,
-            loss=loss,
-            rank=rank,
-            tokens=tokens,
-            skip_bad=skip_bad,
-            say=_say,
-        )
-    except commands.Stopped as stopped:
-        _say(str(stopped))
-        raise typer.Exit(130) from None
+    options = commands.FitOptions(preset, input_kernel, output_kernel, alpha, loss, rank, tokens, skip_bad)
+    with _interruptible():
+        commands.fit(pairs, output, options, _say)
     print(output)
 
 
@@ -105,22 +102,27 @@ def fit(
 def predict(
     model: Annotated[Path, typer.Argument(help="A model written by mercer fit.")],
     inputs: Annotated[str, typer.Argument(help="One input per line, UTF-8; - for standard input.")],
-    top_k: Annotated[int | None, typer.Option(help="The best few answers to each input, with rank and score.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="Number of answers to each input, with rank and score.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the answers; printed by default.")
     ] = None,
 ) -> None:
-    """Answer every line of a file with a model. What was answered is kept when a run is stopped."""
+    """Answer every line of a file with a model. Answers are kept when a run is stopped."""
     from mercer.cli import text_commands as commands
 
-    try:
+    with _interruptible():
         left_out = commands.predict(model, inputs, top_k=top_k, output=output, say=_say)
-    except commands.Stopped as stopped:
-        _say(str(stopped))
-        raise typer.Exit(130) from None
     if left_out:
         raise typer.Exit(1)
 
 
-def _say(sentence: str) -> None:
-    print(f"mercer: {sentence}", file=sys.stderr)
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Turn a stopped run into one line and exit status 130."""
+    from mercer.cli.text_commands import Stopped
+
+    try:
+        yield
+    except Stopped as stopped:
+        _say(str(stopped))
+        raise typer.Exit(130) from None

@@ -1,4 +1,4 @@
-"""Estimators by name: what ``mercer fit --preset`` offers."""
+"""Estimators by name, for ``mercer fit --preset``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mercer.solvers import LowRank
 
 @dataclass(frozen=True)
 class Choices:
-    """What a user set on the command line; None where nothing was said."""
+    """Parameters given on the command line; None where the preset decides."""
 
     input_kernel: Kernel | None = None
     output_kernel: Kernel | None = None
@@ -23,37 +23,26 @@ class Choices:
     loss: Any = None
     rank: int | None = None
 
-    def set_by_user(self) -> list[str]:
-        """The names of the options that were used."""
-        return [name for name, value in vars(self).items() if value is not None]
-
 
 @dataclass(frozen=True)
 class Preset:
-    """An estimator for two columns of text, and which options it takes."""
+    """An estimator for two columns of text: `fit(X, y)`, `predict(X)` and, for several answers, `rank(X, k)`."""
 
-    what: str
     build: Callable[[Choices], Any]
-    """The estimator, not fitted; it has `fit(X, y)`, `predict(X)` and, for more than one answer, `rank(X, k)`."""
     options: tuple[str, ...] = ()
+    """The choices it takes."""
 
     def estimator(self, name: str, choices: Choices) -> Any:
-        """The estimator for some choices; an error for an option it does not take."""
-        for option in choices.set_by_user():
-            if option not in self.options:
-                takes = ", ".join(f"--{each.replace('_', '-')}" for each in self.options) or "no options"
-                raise ValueError(
-                    f"--{option.replace('_', '-')} has no effect with --preset {name}, which takes {takes}"
-                )
+        """Return the estimator, not fitted; raise ValueError for a choice that this preset does not take."""
+        for option, value in vars(choices).items():
+            if value is not None and option not in self.options:
+                takes = ", ".join(map(_flag, self.options)) or "no options"
+                raise ValueError(f"{_flag(option)} has no effect with --preset {name}, which takes {takes}")
         return self.build(choices)
 
 
-def _strings(choices: Choices) -> DependencyEstimator:
-    return _dependency(choices, Spectrum((1, 3)))
-
-
-def _labels(choices: Choices) -> DependencyEstimator:
-    return _dependency(choices, Classes())
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
 
 
 def _dependency(choices: Choices, output_kernel: Kernel) -> DependencyEstimator:
@@ -78,9 +67,13 @@ def _neighbors(choices: Choices) -> NeighborsEstimator:
 _ALL = ("input_kernel", "output_kernel", "alpha", "loss", "rank")
 
 PRESETS: dict[str, Preset] = {
-    "strings": Preset("answers put together from n-grams, also ones that were never seen", _strings, _ALL),
-    "aligned": Preset("outputs that follow the input symbol by symbol: pronunciations", lambda _: AlignedSequences()),
-    "labels": Preset("each distinct second column is a class of its own", _labels, _ALL),
-    "neighbors": Preset("the mean of the nearest examples", _neighbors, ("input_kernel", "output_kernel", "loss")),
+    # answers built from n-grams, also ones not in the file
+    "strings": Preset(lambda choices: _dependency(choices, Spectrum((1, 3))), _ALL),
+    # outputs that follow the input symbol by symbol, such as pronunciations
+    "aligned": Preset(lambda _: AlignedSequences()),
+    # each distinct second column is a class
+    "labels": Preset(lambda choices: _dependency(choices, Classes()), _ALL),
+    # the mean of the nearest examples
+    "neighbors": Preset(_neighbors, ("input_kernel", "output_kernel", "loss")),
 }
-"""What there is, by name. A new preset is one line here."""
+"""The presets by name."""

@@ -1,73 +1,96 @@
-"""``mercer fit`` and ``mercer predict`` from end to end."""
+"""The commands ``mercer fit`` and ``mercer predict``."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from mercer.cli.kernel_names import parse_kernel
 from mercer.cli.presets import PRESETS, Choices
-from mercer.io.text_model import SIDES, TextModel
+from mercer.core.files import naming_file
 from mercer.io.lines import BadLine, Line, read_inputs, read_pairs
+from mercer.io.text_model import SIDES, TextModel
 from mercer.losses import EditDistance, Loss, ZeroOne
 from mercer.report.progress import tracked
-from mercer.saving import load, save
+from mercer.saving import load, require_skops, save
 
 LOSSES: dict[str, Loss | str] = {"edit": EditDistance(), "zero-one": ZeroOne(), "kernel": "kernel"}
-"""The losses there are a name for."""
+"""Losses by name."""
+
+TOKENS = {"input": ["input"], "output": ["output"], "both": list(SIDES)}
+"""Sides whose symbols are words, by name."""
 
 CHUNK = 64
-"""Lines predicted at a time: what is lost at most when a run is stopped."""
+"""Lines predicted at a time; at most these are lost when a run is stopped."""
 
 _SHOWN = 5
-"""Bad lines that are named one by one."""
+"""Number of bad lines that are listed."""
 
-_FEW = 20
-"""Pairs for each distinct output from which outputs are taken to be classes."""
+_PAIRS_PER_CLASS = 20
+"""Pairs per distinct output from which outputs look like classes."""
 
 Say = Callable[[str], None]
 
 
 class Stopped(Exception):
-    """A run was stopped by the user; what it says is what was kept."""
+    """The user stopped a run; the message says what was kept."""
 
 
-def fit(
-    pairs: str | Path,
-    output: Path,
-    *,
-    preset: str = "strings",
-    input_kernel: str | None = None,
-    output_kernel: str | None = None,
-    alpha: str | None = None,
-    loss: str | None = None,
-    rank: int | None = None,
-    tokens: str | None = None,
-    skip_bad: bool = False,
-    say: Say = print,
-) -> Path:
-    """Learn from a file of two columns and save the model; the file that is written is there in full or not at all."""
-    model = TextModel(_estimator(preset, input_kernel, output_kernel, alpha, loss, rank), _sides(tokens), preset)
-    _require_file(output, "the model", pairs)
+@dataclass(frozen=True)
+class FitOptions:
+    """Options of ``mercer fit`` as they were typed; None where one was not given."""
+
+    preset: str = "strings"
+    input_kernel: str | None = None
+    output_kernel: str | None = None
+    alpha: str | None = None
+    loss: str | None = None
+    rank: int | None = None
+    tokens: str | None = None
+    skip_bad: bool = False
+
+    def model(self) -> TextModel:
+        """Return the model to fit; raise ValueError for an option that cannot be used."""
+        for name, known in (("preset", PRESETS), ("loss", LOSSES), ("tokens", TOKENS)):
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise ValueError(f"--{name} {value!r}; expected one of {', '.join(known)}")
+        if self.rank is not None and self.rank < 1:
+            raise ValueError(f"--rank {self.rank}; expected a whole number from 1")
+        choices = Choices(
+            _parsed(self.input_kernel, parse_kernel),
+            _parsed(self.output_kernel, parse_kernel),
+            _parsed(self.alpha, _alpha),
+            _parsed(self.loss, LOSSES.get),
+            self.rank,
+        )
+        estimator = PRESETS[self.preset].estimator(self.preset, choices)
+        return TextModel(estimator, _parsed(self.tokens, TOKENS.get) or [], self.preset)
+
+
+def fit(pairs: str | Path, output: Path, options: FitOptions, say: Say = print) -> Path:
+    """Learn from a file of two columns and save the model; the output is written in full or not at all."""
+    model = options.model()
+    _check_output(output, "the model", pairs)
+    require_skops()
     with tracked("fit", 3) as begin, _notes(say):
         begin("reading")
         lines, bad = read_pairs(pairs)
-        _mind_bad(pairs, bad, skip_bad, say)
+        _report_bad(pairs, bad, options.skip_bad, say)
         if len(lines) < 2:
             raise ValueError(f"{pairs} has {len(lines)} usable lines; expected at least two pairs to learn from")
-        columns = [line.columns[0] for line in lines], [line.columns[1] for line in lines]
-        if preset == "strings" and len(set(columns[1])) * _FEW <= len(lines):
-            say(
-                f"note: the second column has only {len(set(columns[1]))} different texts; --preset labels takes them as classes "
-                "and answers with nothing else"
-            )
+        inputs, outputs = ([line.columns[side] for line in lines] for side in (0, 1))
+        distinct = len(set(outputs))
+        if options.preset == "strings" and distinct * _PAIRS_PER_CLASS <= len(lines):
+            say(f"note: the second column has only {distinct} different texts; --preset labels takes them as classes")
         begin("learning")
         try:
-            model.fit(*columns)
+            model.fit(inputs, outputs)
         except KeyboardInterrupt:
             raise Stopped("stopped while learning; no model was written") from None
         begin("saving")
@@ -80,15 +103,15 @@ def fit(
 def predict(
     model: Path, inputs: str | Path, *, top_k: int | None = None, output: Path | None = None, say: Say = print
 ) -> int:
-    """Answer every line of a file, written as they are found; how many lines could not be used.
+    """Answer every line of a file as they are read; return the number of lines that could not be used.
 
     Without `top_k` each answer is a line ``input, answer``; with it there are up to `top_k` lines ``input, rank, answer,
-    score``, a higher score being better. Columns have tabs between them. What was answered stays, whatever comes after.
+    score``, where a higher score is better. Columns are separated by tabs. Answers already written are kept.
     """
     if top_k is not None and top_k < 1:
         raise ValueError(f"--top-k {top_k}; expected a whole number from 1")
     if output is not None:
-        _require_file(output, "the answers", model, inputs)
+        _check_output(output, "the answers", model, inputs)
     text = load(model)
     if not isinstance(text, TextModel):
         raise ValueError(f"{model} holds a {type(text).__name__}; expected a model written by mercer fit")
@@ -107,10 +130,7 @@ def predict(
             raise Stopped(f"stopped; the answers to {done} of {len(lines)} lines are {where}") from None
     if not lines:
         say(f"{inputs} has no line to answer; expected one input per line")
-    for line in bad[:_SHOWN]:
-        say(f"{inputs}: {line}; left out")
-    if len(bad) > _SHOWN:
-        say(f"{inputs}: and {len(bad) - _SHOWN} more lines left out")
+    _report_bad(inputs, bad, skip=True, say=say)
     return len(bad)
 
 
@@ -120,77 +140,49 @@ def _answers(model: TextModel, chunk: list[Line], top_k: int | None) -> Iterator
         for text, answer in zip(column, model.predict(column), strict=True):
             yield f"{text}\t{answer}\n"
         return
-    for text, found in zip(column, model.rank(column, top_k), strict=True):
-        for place, (answer, score) in enumerate(found, start=1):
-            yield f"{text}\t{place}\t{answer}\t{score:.6g}\n"
+    for text, ranked in zip(column, model.rank(column, top_k), strict=True):
+        for rank, (answer, score) in enumerate(ranked, start=1):
+            yield f"{text}\t{rank}\t{answer}\t{score:.6g}\n"
 
 
-def _estimator(
-    preset: str,
-    input_kernel: str | None,
-    output_kernel: str | None,
-    alpha: str | None,
-    loss: str | None,
-    rank: int | None,
-) -> object:
-    if preset not in PRESETS:
-        raise ValueError(f"--preset {preset!r}; expected one of {', '.join(PRESETS)}")
-    if loss is not None and loss not in LOSSES:
-        raise ValueError(f"--loss {loss!r}; expected one of {', '.join(LOSSES)}")
-    if rank is not None and rank < 1:
-        raise ValueError(f"--rank {rank}; expected a whole number from 1")
-    choices = Choices(
-        None if input_kernel is None else parse_kernel(input_kernel),
-        None if output_kernel is None else parse_kernel(output_kernel),
-        None if alpha is None else _ridge(alpha),
-        None if loss is None else LOSSES[loss],
-        rank,
-    )
-    return PRESETS[preset].estimator(preset, choices)
+def _parsed(option: str | None, parse: Callable[[str], Any]) -> Any:
+    return None if option is None else parse(option)
 
 
-def _ridge(alpha: str) -> float | str:
+def _alpha(alpha: str) -> float | str:
     if alpha in ("loo", "gcv", "kfold"):
         return alpha
-    try:
-        value = float(alpha)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < float("inf"):
-        raise ValueError(f"--alpha {alpha!r}; expected a number above 0, or loo, gcv or kfold to choose one")
-    return value
+    with suppress(ValueError):
+        if 0 < float(alpha) < float("inf"):
+            return float(alpha)
+    raise ValueError(f"--alpha {alpha!r}; expected a number above 0, or loo, gcv or kfold to choose one")
 
 
-def _sides(tokens: str | None) -> list[str]:
-    if tokens is None:
-        return []
-    if tokens not in (*SIDES, "both"):
-        raise ValueError(f"--tokens {tokens!r}; expected input, output or both")
-    return list(SIDES) if tokens == "both" else [tokens]
+def _report_bad(path: str | Path, bad: list[BadLine], skip: bool, say: Say) -> None:
+    if bad and not skip:
+        raise ValueError(f"{path}: {_listed(bad)}. Correct them, or pass --skip-bad to leave them out")
+    if bad:
+        say(f"{path}: left out {_listed(bad)}")
 
 
-def _mind_bad(path: str | Path, bad: list[BadLine], skip: bool, say: Say) -> None:
-    if not bad:
-        return
-    named = "; ".join(map(str, bad[:_SHOWN])) + (f"; and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else "")
-    if not skip:
-        raise ValueError(f"{path}: {named}. Mend them, or pass --skip-bad to leave them out")
-    say(f"{path}: left out {named}")
+def _listed(bad: list[BadLine]) -> str:
+    more = [f"and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+    return "; ".join([*map(str, bad[:_SHOWN]), *more])
 
 
 def _summary(model: TextModel) -> Iterator[str]:
     estimator = model.estimator
     yield f"learned from {model.pairs} pairs: {estimator!r}"
     if getattr(estimator, "alpha_", None) is not None:
-        yield f"ridge {estimator.alpha_:.3g}"
+        yield f"alpha {estimator.alpha_:.3g}"
     decoder = getattr(estimator, "decoder_", None)
     if decoder is not None:
         reason = getattr(estimator, "reasons_", {}).get("decoder")
         yield f"answers by {type(decoder).__name__}" + (f": {reason}" if reason else "")
 
 
-def _require_file(output: Path, what: str, *read: str | Path) -> None:
-    """Refuse, before anything is computed, an output that cannot be written or would overwrite what is read."""
+def _check_output(output: Path, what: str, *read: str | Path) -> None:
+    """Raise ValueError, before anything is computed, if `output` cannot be written or is one of the files read."""
     if output.is_dir():
         raise ValueError(f"--output {output} is a folder; expected a file for {what}")
     above = next(folder for folder in output.absolute().parents if folder.exists())
@@ -207,13 +199,13 @@ def _opened(output: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", encoding="utf-8", newline="\n") as file:
+    with naming_file(output), output.open("w", encoding="utf-8", newline="\n") as file:
         yield file
 
 
 @contextmanager
 def _notes(say: Say) -> Iterator[None]:
-    """Warnings as plain lines, each once."""
+    """Report warnings as plain lines, each once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield

@@ -11,7 +11,19 @@ from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from pathlib import Path
 
 _WRITE_ERRORS = (ENOSPC, EDQUOT, EFBIG, EIO)
-"""Errors of a write that do not say which file was written."""
+"""Errors of a write that carry no file name."""
+
+
+@contextmanager
+def naming_file(path: str | os.PathLike[str], temporary: Path | None = None) -> Iterator[None]:
+    """Name `path` in errors of a full disk, and in those that would name `temporary`."""
+    try:
+        yield
+    except OSError as error:
+        unnamed = error.filename is None and error.errno in _WRITE_ERRORS
+        if unnamed or (temporary is not None and error.filename == str(temporary)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 @contextmanager
@@ -32,19 +44,17 @@ def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        yield target
+        with naming_file(path):
+            yield target
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     # in the same folder, because a rename is only atomic within one file system
     temporary = target.with_name(f".mercer-{uuid.uuid4().hex}")
     try:
-        yield temporary
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except OSError as error:
-        if error.filename == str(temporary) or (error.filename is None and error.errno in _WRITE_ERRORS):
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
+        with naming_file(path, temporary):
+            yield temporary
+            if target.exists():
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)

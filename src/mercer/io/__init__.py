@@ -1,1 +1,1 @@
-"""Files in and out."""
+"""Reading of text files, and models of text."""

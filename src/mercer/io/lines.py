@@ -1,4 +1,4 @@
-"""Lines of text files, each checked, and the bad ones named by number."""
+"""Reading of text files line by line; bad lines are reported by number."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import BinaryIO
 
 MOST_BYTES = 2**28
-"""The largest file that is read, 256 MiB."""
+"""Size of the largest file that is read, 256 MiB."""
 
 LONGEST_LINE = 100_000
-"""The longest line in bytes."""
+"""Length of the longest line in bytes."""
 
 _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
 class BadLine:
-    """A line that cannot be used, and why."""
+    """A line that cannot be used, and the reason."""
 
     number: int
-    why: str
+    reason: str
 
     def __str__(self) -> str:
-        return f"line {self.number}: {self.why}"
+        return f"line {self.number}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -38,42 +38,38 @@ class Line:
 
 
 def read_pairs(path: str | Path) -> tuple[list[Line], list[BadLine]]:
-    """The lines of a file of two columns with a tab between them, and those that are not like that. ``-`` is standard input.
+    """Read a file of two columns separated by a tab; return its good and its bad lines.
 
-    UTF-8, with or without a mark of byte order, any kind of line end. Empty lines are left out.
+    The text is UTF-8, with or without a byte order mark, LF or CRLF. Empty lines are skipped. ``-`` is standard input.
     """
     good: list[Line] = []
     bad: list[BadLine] = []
-    for line in _lines(path):
-        if isinstance(line, BadLine):
-            bad.append(line)
-            continue
-        columns = line.columns
-        if len(columns) != 2:
-            found = f"{len(columns)} columns" if len(columns) > 1 else "no tab"
-            bad.append(BadLine(line.number, f"expected two columns with a tab between them, found {found}"))
-        elif not all(column.strip() for column in columns):
-            bad.append(BadLine(line.number, f"column {1 if not columns[0].strip() else 2} is empty"))
+    for line in _lines(path, bad):
+        empty = [number for number, column in enumerate(line.columns, start=1) if not column.strip()]
+        if len(line.columns) != 2:
+            found = f"{len(line.columns)} columns" if len(line.columns) > 1 else "no tab"
+            bad.append(BadLine(line.number, f"expected two columns separated by a tab, found {found}"))
+        elif empty:
+            bad.append(BadLine(line.number, f"column {empty[0]} is empty"))
         else:
             good.append(line)
     return good, bad
 
 
 def read_inputs(path: str | Path) -> tuple[list[Line], list[BadLine]]:
-    """The lines of a file of inputs; of a line with tabs the first column counts. ``-`` is standard input."""
+    """Read a file of inputs, the first column of each line; return its good and its bad lines. ``-`` is standard input."""
     good: list[Line] = []
     bad: list[BadLine] = []
-    for line in _lines(path):
-        if isinstance(line, BadLine):
-            bad.append(line)
-        elif not line.columns[0].strip():
-            bad.append(BadLine(line.number, "column 1 is empty"))
-        else:
+    for line in _lines(path, bad):
+        if line.columns[0].strip():
             good.append(Line(line.number, line.columns[:1]))
+        else:
+            bad.append(BadLine(line.number, "column 1 is empty"))
     return good, bad
 
 
-def _lines(path: str | Path) -> Iterator[Line | BadLine]:
+def _lines(path: str | Path, bad: list[BadLine]) -> Iterator[Line]:
+    """Yield the lines that are text; the others are appended to `bad`."""
     with _opened(path) as file:
         number = read = 0
         while data := file.readline(LONGEST_LINE + 1):
@@ -85,16 +81,17 @@ def _lines(path: str | Path) -> Iterator[Line | BadLine]:
                 _require_size(path, read)
             _require_size(path, read)
             if too_long:
-                yield BadLine(number, f"longer than {LONGEST_LINE} bytes")
+                bad.append(BadLine(number, f"longer than {LONGEST_LINE} bytes"))
                 continue
             data = data.removeprefix(_BOM) if number == 1 else data
             try:
                 text = data.decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                yield BadLine(number, f"not UTF-8: byte {data[error.start]:#04x} at position {error.start + 1}")
+                where = f"byte {data[error.start]:#04x} at position {error.start + 1}"
+                bad.append(BadLine(number, f"not UTF-8: {where}"))
                 continue
             if "\0" in text:
-                yield BadLine(number, "holds a zero byte, so this is no text file")
+                bad.append(BadLine(number, "holds a zero byte, so this is not a text file"))
             elif text.strip():
                 yield Line(number, text.split("\t"))
 
@@ -105,7 +102,7 @@ def _opened(path: str | Path) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     path = Path(path)
-    if path.is_dir() or not path.exists():  # a pipe is no regular file, and is read all the same
+    if path.is_dir() or not path.exists():  # a pipe is not a regular file, but can be read
         what = "a folder" if path.is_dir() else "no such file"
         raise ValueError(f"{path}: {what}; expected a text file, or - for standard input")
     _require_size(path, path.stat().st_size)
@@ -115,6 +112,4 @@ def _opened(path: str | Path) -> Iterator[BinaryIO]:
 
 def _require_size(path: str | Path, size: int) -> None:
     if size > MOST_BYTES:
-        raise ValueError(
-            f"{path} has more than {MOST_BYTES // 2**20} MiB; expected a smaller file, so that it fits in memory"
-        )
+        raise ValueError(f"{path} has more than {MOST_BYTES // 2**20} MiB; expected a smaller file, to fit in memory")

@@ -1,4 +1,4 @@
-"""A model of text, with how lines become objects."""
+"""An estimator on columns of text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ SIDES = ("input", "output")
 
 @dataclass
 class TextModel:
-    """A fitted estimator together with how columns of text are cut into symbols.
+    """An estimator together with the rule that splits columns of text into symbols.
+
+    On the sides in `tokens`, of "input" and "output", symbols are words separated by spaces; elsewhere they are characters.
 
     Examples
     --------
@@ -23,41 +25,40 @@ class TextModel:
 
     estimator: Any
     tokens: Sequence[str] = ()
-    """The sides, of "input" and "output", on which symbols are words with spaces between; characters elsewhere."""
     preset: str = "strings"
     pairs: int = 0
-    """How many pairs it was fitted on."""
+    """Number of pairs it was fitted on."""
 
     def inputs(self, column: Iterable[str]) -> list[Any]:
-        """Texts as the inputs of the estimator."""
-        return self._cut(column, "input")
+        """Split texts into inputs of the estimator."""
+        return self._split(column, "input")
 
     def outputs(self, column: Iterable[str]) -> list[Any]:
-        """Texts as the outputs of the estimator."""
-        return self._cut(column, "output")
+        """Split texts into outputs of the estimator."""
+        return self._split(column, "output")
 
     def fit(self, inputs: Sequence[str], outputs: Sequence[str]) -> TextModel:
-        """Learn from two columns."""
+        """Fit on two columns."""
         self.estimator.fit(self.inputs(inputs), self.outputs(outputs))
         self.pairs = len(inputs)
         return self
 
     def predict(self, column: Sequence[str]) -> list[str]:
-        """The answer to each text."""
-        return [self._text(answer) for answer in self.estimator.predict(self.inputs(column))]
+        """Return the answer to each text."""
+        return [_joined(answer) for answer in self.estimator.predict(self.inputs(column))]
 
     def rank(self, column: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
-        """The k best answers to each text, with their scores."""
+        """Return the k best answers to each text, with their scores."""
         if not hasattr(self.estimator, "rank"):
             raise ValueError(f"a model of the preset {self.preset!r} gives one answer each; leave out --top-k")
-        ranked = self.estimator.rank(self.inputs(column), k)
         return [
-            [(self._text(answer), float(score)) for answer, score in zip(found.objects, found.scores, strict=True)]
-            for found in ranked
+            [(_joined(answer), float(score)) for answer, score in zip(ranked.objects, ranked.scores, strict=True)]
+            for ranked in self.estimator.rank(self.inputs(column), k)
         ]
 
-    def _cut(self, column: Iterable[str], side: str) -> list[Any]:
+    def _split(self, column: Iterable[str], side: str) -> list[Any]:
         return [tuple(text.split()) if side in self.tokens else text for text in column]
 
-    def _text(self, answer: Any) -> str:
-        return answer if isinstance(answer, str) else " ".join(map(str, np.asarray(answer, dtype=object).tolist()))
+
+def _joined(answer: Any) -> str:
+    return answer if isinstance(answer, str) else " ".join(map(str, np.asarray(answer, dtype=object).tolist()))

@@ -1,4 +1,4 @@
-"""What a prediction rests on, as a table and as a picture."""
+"""Explanations of predictions as tables and pictures."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from mercer.uncertainty.answers import Explanation
 _WIDTH, _LINE, _LABEL = 560.0, 22.0, 250.0
 
 
-def explanation_table(explanation: Explanation, show: Callable[[Any], str] | None = None) -> Table:
-    """The training pairs that carried a prediction, largest part first.
+Show = Callable[[Any], str]
 
-    Parameters
-    ----------
-    explanation : Explanation
-        From ``model.explain(x)``.
-    show : callable, optional
-        How an input or an output is written; by default its repr, cut short.
+
+def explanation_table(explanation: Explanation, show: Show | None = None) -> Table:
+    """Return the training pairs with the largest shares of a prediction as a table.
+
+    The explanation comes from ``model.explain(x)``; `show` writes an input or an output, by default with `brief`.
 
     Examples
     --------
@@ -48,18 +46,18 @@ def explanation_table(explanation: Explanation, show: Callable[[Any], str] | Non
     ]
     rows.append(["others", "", "", "", "", f"{explanation.rest:.1%}"])
     title = f"{write(explanation.input)} → {write(explanation.prediction)}"
-    return Table(["pair", "input", "output", "weight", "likeness", "part"], rows, title)
+    return Table(["pair", "input", "output", "weight", "similarity", "share"], rows, title)
 
 
-def explanation_html(explanation: Explanation, show: Callable[[Any], str] | None = None) -> str:
-    """The same table with a bar for each part: to the right where a pair spoke for the prediction, to the left against."""
+def explanation_html(explanation: Explanation, show: Show | None = None) -> str:
+    """Return the table of an explanation with a bar for each share: to the right if positive, to the left if negative."""
     write = show or brief
-    parts = [(f"{one.position}: {write(one.output)}", one.share) for one in explanation.carriers]
-    longest = max([abs(share) for _, share in parts] + [1e-12])
-    zero = _LABEL + (_WIDTH - _LABEL) * (0.5 if any(share < 0 for _, share in parts) else 0.0)
+    shares = [(f"{one.position}: {write(one.output)}", one.share) for one in explanation.carriers]
+    longest = max([abs(share) for _, share in shares] + [1e-12])
+    zero = _LABEL + (_WIDTH - _LABEL) * (0.5 if any(share < 0 for _, share in shares) else 0.0)
     unit = (_WIDTH - zero - 60) / longest
     drawn = []
-    for i, (label, share) in enumerate(parts):
+    for i, (label, share) in enumerate(shares):
         y = i * _LINE
         length = abs(share) * unit
         left = zero if share >= 0 else zero - length
@@ -70,50 +68,38 @@ def explanation_html(explanation: Explanation, show: Callable[[Any], str] | None
             f'<rect class="{kind}" x="{left:.1f}" y="{y + 4:.0f}" width="{length:.1f}" height="14"/>'
             f'<text x="{side:.1f}" y="{y + 15:.0f}" text-anchor="{anchor}">{share:+.1%}</text>'
         )
-    height = len(parts) * _LINE
+    height = len(shares) * _LINE
     bars = (
         f'<style>{_STYLE}</style><figure class="parts"><svg viewBox="0 0 {_WIDTH:g} {height:g}" role="img" '
-        f'aria-label="parts of training pairs in the prediction">{"".join(drawn)}</svg></figure>'
+        f'aria-label="shares of training pairs in the prediction">{"".join(drawn)}</svg></figure>'
     )
     return table_html(explanation_table(explanation, show)) + bars
 
 
-def explanation_gallery(
-    explanation: Explanation,
-    image: Callable[[Any], np.ndarray],
-    show: Callable[[Any], str] | None = None,
-) -> str:
-    """The input, then the inputs of the pairs that carried its prediction, as pictures.
+def explanation_gallery(explanation: Explanation, image: Callable[[Any], np.ndarray], show: Show | None = None) -> str:
+    """Return pictures of the input and of the training inputs with the largest shares of its prediction.
 
-    Parameters
-    ----------
-    explanation : Explanation
-        From ``model.explain(x)``.
-    image : callable
-        An input as pixels from −1 (paper) to 1 (ink).
-    show : callable, optional
-        How an output is written.
+    `image` turns an input into pixels from −1 (paper) to 1 (ink); `show` writes an output.
     """
     write = show or brief
     first = Picture(image(explanation.input), f"→ {write(explanation.prediction)}", "the input")
-    pictures = [
-        Picture(image(one.input), f"{write(one.output)}", f"{one.share:+.0%}")
+    others = [
+        Picture(image(one.input), write(one.output), f"{one.share:+.0%}")
         for one in explanation.carriers
         if one.input is not None
     ]
-    return gallery([Card("An input, and the training pairs its prediction rests on", [first, *pictures])])
+    return gallery([Card("An input, and the training pairs its prediction rests on", [first, *others])])
 
 
 def brief(thing: Any) -> str:
-    """An object in a few characters.
+    """Write an object in a few characters.
 
     Examples
     --------
     >>> brief("ab"), brief(np.zeros(3)), brief(np.zeros((8, 8))), brief(frozenset({2, 1}))
     ("'ab'", '[0, 0, 0]', 'array of shape (8, 8)', '{1, 2}')
     """
-    graph = described(thing)
-    if graph is not None:
+    if (graph := described(thing)) is not None:
         return graph
     if isinstance(thing, set | frozenset):
         return "{" + ", ".join(sorted(map(str, thing))) + "}"

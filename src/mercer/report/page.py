@@ -1,46 +1,41 @@
-"""One HTML page that needs nothing but itself: no script, no font, no picture from elsewhere."""
+"""Self-contained HTML pages: no scripts, fonts or pictures from elsewhere."""
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
-from mercer.report.png import data_uri
 from mercer.report.tables import Table
 
 STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0;
-  --panel: #f6f8fa; --accent: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e6e9ec; --soft: #9aa4af;
-  --line: #343b43; --panel: #1d2125; --accent: #ff8a80; } .pixels img { filter: invert(.92); } }
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0; --panel: #f6f8fa;
+  --accent: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e6e9ec; --soft: #9aa4af; --line: #343b43;
+  --panel: #1d2125; --accent: #ff8a80; } .pixels img { filter: invert(.92); } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 66rem; background: var(--paper);
-  color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .75rem; }
-h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
-p { max-width: 44rem; margin: .5rem 0; }
-.wide { overflow-x: auto; }
+body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 66rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .75rem; } h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
+p { max-width: 44rem; margin: .5rem 0; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); font-size: .9rem; padding-bottom: .35rem; }
-th, td { padding: .35rem .65rem .35rem 0; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid var(--line); }
+th, td { padding: .35rem .65rem .35rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; white-space: normal; }
-thead th { color: var(--soft); font-weight: 600; font-size: .9rem; vertical-align: bottom;
-  white-space: normal; }
-tbody th { font-weight: 400; }
-td.best { font-weight: 700; }
-.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: .75rem;
-  margin: .75rem 0; padding: 0; list-style: none; }
+thead th { color: var(--soft); font-weight: 600; font-size: .9rem; vertical-align: bottom; white-space: normal; }
+tbody th { font-weight: 400; } td.best { font-weight: 700; }
+.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: .75rem; margin: .75rem 0;
+  padding: 0; list-style: none; }
 .card { margin: 0; padding: .6rem .7rem; background: var(--panel); border-radius: .5rem; }
 .card > p { margin: 0 0 .4rem; color: var(--soft); font-size: .85rem; }
-.pictures { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .5rem; }
-figure { margin: 0; }
+.pictures { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .5rem; } figure { margin: 0; }
 .pixels { position: relative; }
-.pixels img { display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated;
-  border-radius: 2px; }
+.pixels img { display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated; border-radius: 2px; }
 .photographs .pixels img { filter: none; }
 .pixels.divided::after { content: ""; position: absolute; left: -3px; right: -3px; top: 50%;
   border-top: 2px solid var(--accent); transform: translateY(-1px); }
@@ -53,11 +48,11 @@ footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
 
 @dataclass(frozen=True)
 class Picture:
-    """Pixels from −1 (paper) to 1 (ink), a name, a figure; `divided` draws a line half way."""
+    """Pixels from −1 (paper) to 1 (ink) with a label and a note below; `divided` draws a line half way."""
 
     image: np.ndarray
     label: str
-    figure: str = ""
+    note: str = ""
     divided: bool = False
 
 
@@ -70,7 +65,7 @@ class Card:
 
 
 def page(title: str, blocks: Iterable[str], footer: str = "") -> str:
-    """The whole page, from blocks of HTML made by the other functions here."""
+    """Return a page made of blocks of HTML."""
     body = "\n".join(blocks)
     return f"""<!doctype html>
 <html lang="en">
@@ -90,17 +85,17 @@ def page(title: str, blocks: Iterable[str], footer: str = "") -> str:
 
 
 def section(title: str) -> str:
-    """A heading."""
+    """Return a heading."""
     return f"<h2>{escape(title)}</h2>"
 
 
 def paragraph(text: str) -> str:
-    """A paragraph of plain text."""
+    """Return a paragraph of plain text."""
     return f"<p>{escape(text)}</p>"
 
 
 def table_html(table: Table) -> str:
-    """A table, the best figures in bold."""
+    """Return a table, the best values in bold."""
     header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
     body = "\n".join(_line(row, i, table.best) for i, row in enumerate(table.rows))
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
@@ -108,21 +103,18 @@ def table_html(table: Table) -> str:
 
 
 def gallery(cards: Iterable[Card], *, photographs: bool = False) -> str:
-    """Cards of pictures, as many beside each other as the screen has room for.
-
-    Photographs stay as they are on a dark page, where drawings are turned to light on dark.
-    """
+    """Return cards of pictures in a grid; on a dark page drawings are inverted, photographs are not."""
     kind = "gallery photographs" if photographs else "gallery"
     return f'<ul class="{kind}">\n' + "\n".join(_card(card) for card in cards) + "\n</ul>"
 
 
 def _line(row: list[str], i: int, best: set[tuple[int, int]]) -> str:
     name, *cells = row
-    figures = "".join(
+    values = "".join(
         f'<td class="best">{escape(cell)}</td>' if (i, j) in best else f"<td>{escape(cell)}</td>"
         for j, cell in enumerate(cells, start=1)
     )
-    return f'<tr><th scope="row">{escape(name)}</th>{figures}</tr>'
+    return f'<tr><th scope="row">{escape(name)}</th>{values}</tr>'
 
 
 def _card(card: Card) -> str:
@@ -132,8 +124,37 @@ def _card(card: Card) -> str:
 
 def _figure(picture: Picture) -> str:
     kind = "pixels divided" if picture.divided else "pixels"
-    label, figure = escape(picture.label), escape(picture.figure)
+    label, note = escape(picture.label), escape(picture.note)
     return (
         f'<figure><div class="{kind}"><img src="{data_uri(picture.image)}" alt="{label}"></div>'
-        f"<figcaption>{label}<br>{figure}</figcaption></figure>"
+        f"<figcaption>{label}<br>{note}</figcaption></figure>"
     )
+
+
+def png(image: np.ndarray) -> bytes:
+    r"""Encode a 2-D array of bytes (0 black, 255 white) as a PNG file.
+
+    Examples
+    --------
+    >>> png(np.zeros((8, 8), dtype=np.uint8))[:4]
+    b'\x89PNG'
+    """
+    if image.ndim != 2 or image.dtype != np.uint8 or image.size == 0:
+        raise ValueError(f"image has shape {image.shape} and dtype {image.dtype}; expected rows × columns of uint8")
+    rows, columns = image.shape
+    # each row starts with the number of its filter; 0 is no filter
+    scanlines = np.hstack([np.zeros((rows, 1), dtype=np.uint8), image])
+    header = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)  # 8 bits, gray, not interlaced
+    data = zlib.compress(scanlines.tobytes(), 9)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def data_uri(image: np.ndarray, *, white: float = -1.0, black: float = 1.0) -> str:
+    """Encode an image as a data URI; values are mapped linearly from `white` to `black` and clipped."""
+    ink = np.clip((np.asarray(image, dtype=float) - white) / (black - white), 0.0, 1.0)
+    pixels = np.rint(255 * (1 - ink)).astype(np.uint8)
+    return "data:image/png;base64," + base64.b64encode(png(pixels)).decode()
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

@@ -1,17 +1,14 @@
-"""Progress of long work: a bar in a terminal, silence anywhere else."""
+"""Progress bars of long work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 
 @contextmanager
 def tracked(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Show `total` steps as a bar; the function handed out names the step that begins.
+    """Show `total` steps as a bar, in a terminal only; call the yielded function with the name of each step as it begins.
 
     Examples
     --------
@@ -19,14 +16,19 @@ def tracked(title: str, total: int) -> Iterator[Callable[[str], None]]:
     ...     begin("one")
     ...     begin("two")
     """
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
     )
+
+    console = Console(stderr=True)
+    description = TextColumn("{task.description}")
+    columns = (description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=total)
         begun = 0

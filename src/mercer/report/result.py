@@ -1,40 +1,59 @@
-"""The record of an experiment, and its JSON form."""
+"""Records of experiments, their JSON form, and the environment they ran in."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import platform
 from dataclasses import asdict, dataclass, field, fields
-from numbers import Real
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from mercer._version import __version__
 from mercer.core.files import written_atomically
-from mercer.report.environment import environment
+from mercer.core.validation import is_real
+
+
+def environment() -> dict[str, Any]:
+    """Return versions, processor and platform.
+
+    Examples
+    --------
+    >>> sorted(environment())
+    ['cores', 'cpu', 'mercer', 'numpy', 'platform', 'python', 'scipy', 'sklearn']
+    """
+    return {
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+        "sklearn": version("scikit-learn"),
+        "mercer": __version__,
+        "cpu": _cpu(),
+        "cores": os.cpu_count() or 1,
+        "platform": platform.platform(),
+    }
+
+
+def _cpu() -> str:
+    """Return the name of the processor; on Linux, `platform` only knows its architecture."""
+    information = Path("/proc/cpuinfo")
+    if information.is_file():
+        for line in information.read_text(errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name" and value.strip():
+                return value.strip()
+    return platform.processor() or platform.machine() or "unknown"
 
 
 @dataclass
 class Result:
-    """What an experiment found, with everything needed to compute it again.
+    """Results of an experiment, with everything needed to compute them again.
 
-    Parameters
-    ----------
-    experiment : str
-        Its name.
-    rows : list of dict
-        One figure each: ``method``, ``metric``, ``value``, ``error`` (a standard deviation, or
-        None), the paper's figure as ``paper`` where there is one, and whatever the row varies.
-    parameters : dict
-        The settings, and what was chosen along the way.
-    seeds : list of int
-        Every seed that was used.
-    environment : dict
-        Versions and machine, by default those of this process.
-    seconds : float
-        How long it took.
+    Each row is one value: ``method``, ``metric``, ``value``, ``error`` (a standard deviation, or None), ``paper`` (the
+    published value) where there is one, and further keys that tell the row from others. `parameters` holds the settings and
+    what was chosen in training.
 
     Examples
     --------
@@ -52,17 +71,15 @@ class Result:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        _require("experiment", self.experiment, str)
-        _require("rows", self.rows, list)
-        _require("parameters", self.parameters, dict)
-        _require("seeds", self.seeds, list)
-        _require("environment", self.environment, dict)
-        _number("seconds", self.seconds)
+        kinds = {"experiment": str, "rows": list, "parameters": dict, "seeds": list, "environment": dict}
+        for name, kind in kinds.items():
+            _check_kind(name, getattr(self, name), kind)
+        _check_number("seconds", self.seconds)
         for i, row in enumerate(self.rows):
             _check_row(row, f"rows[{i}]")
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The JSON text; written to `path` as well where one is given (in full or not at all)."""
+        """Return the JSON text, and write it to `path` if one is given."""
         text = json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
         if path is not None:
             with written_atomically(path) as temporary:
@@ -71,13 +88,12 @@ class Result:
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """The result a JSON text describes, or an error that names what is wrong with it."""
+        """Read a result from JSON text; raise ValueError if it is not a result."""
         try:
             content = json.loads(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"not a result: the text is not JSON ({error})") from error
-        if not isinstance(content, dict):
-            raise ValueError(f"not a result: got a JSON {type(content).__name__}; expected an object")
+        _check_kind("not a result: the JSON text", content, dict)
         names = {entry.name for entry in fields(cls)}
         missing, unknown = sorted(names - content.keys()), sorted(content.keys() - names)
         if missing or unknown:
@@ -89,7 +105,7 @@ class Result:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Result:
-        """The result in the JSON file at `path`."""
+        """Read a result from a JSON file."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except ValueError as error:
@@ -97,28 +113,26 @@ class Result:
 
 
 def _check_row(row: Any, name: str) -> None:
-    _require(name, row, dict)
+    _check_kind(name, row, dict)
     missing = [key for key in ("method", "metric", "value", "error") if key not in row]
     if missing:
         raise ValueError(
-            f"{name} has no {' and no '.join(missing)}; expected method, metric, value and error "
-            "(None where there is none)"
+            f"{name} has no {' and no '.join(missing)}; expected method, metric, value and error (which may be None)"
         )
-    _require(f"{name}['method']", row["method"], str)
-    _require(f"{name}['metric']", row["metric"], str)
-    _number(f"{name}['value']", row["value"])
-    for key in ("error", "paper"):
-        if row.get(key) is not None:
-            _number(f"{name}[{key!r}]", row[key])
+    for key in ("method", "metric"):
+        _check_kind(f"{name}[{key!r}]", row[key], str)
+    for key in ("value", "error", "paper"):
+        if key == "value" or row.get(key) is not None:
+            _check_number(f"{name}[{key!r}]", row[key])
 
 
-def _require(name: str, value: Any, kind: type) -> None:
+def _check_kind(name: str, value: Any, kind: type) -> None:
     if not isinstance(value, kind):
         raise ValueError(f"{name} is {value!r:.60}; expected a {kind.__name__}")
 
 
-def _number(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+def _check_number(name: str, value: Any) -> None:
+    if not is_real(value) or math.isinf(value):
         raise ValueError(f"{name} is {value!r:.60}; expected a finite number")
 
 
@@ -127,9 +141,9 @@ def _listed(word: str, names: list[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's, which is all that JSON knows."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError(
-        f"a result holds {value!r:.60}, a {type(value).__name__}; expected text, numbers, lists and dictionaries"
-    )
+    """Convert numbers and arrays of NumPy to those of Python, for JSON."""
+    if not hasattr(value, "tolist"):
+        raise TypeError(
+            f"a result holds {value!r:.60}, a {type(value).__name__}; expected text, numbers, lists and dictionaries"
+        )
+    return value.tolist()

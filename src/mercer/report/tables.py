@@ -1,14 +1,13 @@
-"""Rows of results as a table to read."""
+"""Rows of results as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import rich.table
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Table:
     best: set[tuple[int, int]] = field(default_factory=set)
 
 
-def pivot(
+def pivot(  # noqa: PLR0913
     rows: Iterable[dict[str, Any]],
     down: str,
     across: str,
@@ -31,22 +30,10 @@ def pivot(
     best: str | None = "min",
     within: str = "column",
 ) -> Table:
-    """Figures of a result as a table: one line for each value of `down`, one column of `across`.
+    """Arrange values of a result in a table: one row for each value of `down`, one column for each of `across`.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        As in `mercer.report.Result`.
-    down, across : str
-        The two keys that vary.
-    title : str
-        What the table shows.
-    digits : int
-        Decimals.
-    best : {"min", "max", None}
-        Which figures are marked.
-    within : {"column", "row"}
-        Whether figures compete within their column or within their row.
+    `rows` are as in `mercer.report.Result`; `digits` is the number of decimals. The value that is `best` ("min", "max" or
+    None) `within` its "column" or "row" is marked.
 
     Examples
     --------
@@ -55,20 +42,24 @@ def pivot(
     >>> pivot(rows, "method", "n").rows
     [['a', '0.500 ± 0.100'], ['b', '0.400']]
     """
-    figures = {(str(row[down]), str(row[across])): row for row in rows}
-    lines = list(dict.fromkeys(line for line, _ in figures))
-    columns = list(dict.fromkeys(column for _, column in figures))
-    cells = [[line, *(_figure(figures.get((line, column)), digits) for column in columns)] for line in lines]
+    cells = {(str(row[down]), str(row[across])): row for row in rows}
+    lines = list(dict.fromkeys(line for line, _ in cells))
+    columns = list(dict.fromkeys(column for _, column in cells))
+    text = [[line, *(_cell(cells.get((line, column)), digits) for column in columns)] for line in lines]
     groups: dict[str, dict[tuple[int, int], float]] = {}
-    for (line, column), row in figures.items():
+    for (line, column), row in cells.items():
         place = lines.index(line), columns.index(column) + 1
         groups.setdefault(column if within == "column" else line, {})[place] = row["value"]
     marked = {place for group in groups.values() for place in _best(group, best)}
-    return Table([down, *columns], cells, title, marked)
+    return Table([down, *columns], text, title, marked)
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table to the terminal, the best figures in bold."""
+    """Print a table to the terminal, the best values in bold."""
+    import rich.table
+    from rich.console import Console
+    from rich.text import Text
+
     drawn = rich.table.Table(title=table.title or None, title_justify="left")
     for j, name in enumerate(table.header):
         drawn.add_column(name, justify="left" if j == 0 else "right", no_wrap=j > 0)
@@ -78,14 +69,14 @@ def print_table(table: Table, console: Console | None = None) -> None:
 
 
 def _best(group: dict[tuple[int, int], float], best: str | None) -> list[tuple[int, int]]:
-    """The places of the best figure; none where there is nothing to compare."""
+    """Return the places of the best value; empty if there is nothing to compare."""
     if best is None or len(group) < 2:
         return []
     target = min(group.values()) if best == "min" else max(group.values())
     return [place for place, value in group.items() if value == target]
 
 
-def _figure(row: dict[str, Any] | None, digits: int) -> str:
+def _cell(row: dict[str, Any] | None, digits: int) -> str:
     if row is None:
         return "–"
     text = f"{row['value']:.{digits}f}"

@@ -1,4 +1,4 @@
-"""The demonstration from end to end."""
+"""The command ``mercer demo``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mercer.cli.demo.experiment import FULL, QUICK, figures, figures_by_digit, learn_in_turn
+from mercer.cli.demo.experiment import FULL, QUICK, mean_losses, mean_losses_by_digit, run_folds
 from mercer.cli.demo.page import loss_table, write_page
 from mercer.datasets import load_digit_halves
 from mercer.kernels import Gaussian
@@ -16,44 +16,31 @@ from mercer.selection import choose_scale
 
 SEED = 0
 LEAST_TRAINED = 40
-"""Pairs to learn from below which choosing parameters makes no sense."""
+"""Fewest training pairs on which parameters are chosen."""
 
 
 def run(output: str | Path, folds: int = 5, quick: bool = False) -> Path:
-    """Run the demonstration: print its table, write ``index.html`` and ``demo.json``.
+    """Print the table of the demonstration, write ``index.html`` and ``demo.json`` to a folder, and return the page.
 
-    Parameters
-    ----------
-    output : path
-        The folder to write to.
-    folds : int
-        Parts the digits are cut into. Each part is trained on once and tested on all others.
-    quick : bool
-        A few seconds: fewer digits, fewer settings tried.
-
-    Returns
-    -------
-    Path
-        The page.
+    Each fold is trained on once and tested on all others; `quick` uses fewer digits and settings.
     """
     start, size, folder = time.perf_counter(), QUICK if quick else FULL, Path(output)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"output is {str(folder)!r}, a file; expected a folder to write to")
     if not 2 <= folds <= size.digits // LEAST_TRAINED:
         raise ValueError(
-            f"folds is {folds}; expected 2 to {size.digits // LEAST_TRAINED}, so that each part of "
+            f"folds is {folds}; expected 2 to {size.digits // LEAST_TRAINED}, so that each fold of "
             f"the {size.digits} digits has at least {LEAST_TRAINED}"
         )
-    folder.mkdir(parents=True, exist_ok=True)  # before the work, not after it, if it cannot be had
+    folder.mkdir(parents=True, exist_ok=True)  # fails before the work, not after it
     digits = load_digit_halves()
     order = np.random.default_rng(SEED).permutation(len(digits.labels))[: size.digits]
     parts = np.array_split(order, folds)
     output_kernel = aligned_gaussian(digits.outputs[parts[0]])
-    done = learn_in_turn(digits, parts, output_kernel, size)
-
+    done = run_folds(digits, parts, output_kernel, size)
     result = Result(
         "digit halves",
-        figures(done) + figures_by_digit(done, digits.labels),
+        mean_losses(done) + mean_losses_by_digit(done, digits.labels),
         parameters={
             "digits": size.digits,
             "folds": folds,
@@ -70,9 +57,9 @@ def run(output: str | Path, folds: int = 5, quick: bool = False) -> Path:
 
 
 def aligned_gaussian(outputs: np.ndarray) -> Gaussian:
-    """The output kernel, its scale chosen by alignment with the clusters of k-means (Weston 4.3).
+    """Return the output kernel, its scale chosen by alignment with the clusters of k-means (Weston 4.3).
 
-    It defines the loss, so it is chosen once, on the first part, and is the same for all.
+    It defines the loss, so it is chosen once, on the first fold.
     """
     median = Gaussian(scale="median").resolve(outputs).scale
     return choose_scale(Gaussian(), outputs, median * np.geomspace(0.1, 2.0, 14), random_state=SEED).kernel

@@ -1,4 +1,4 @@
-"""What the demonstration computes: five methods, two pre-images, parameters chosen in training."""
+"""The experiment of the demonstration: five methods, two pre-images, parameters chosen in training."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PRE_IMAGES: dict[str, Decoder] = {CANDIDATE: Candidates(), CONTINUOUS: FixedPoin
 
 @dataclass(frozen=True)
 class Size:
-    """How much is computed: digits used, and settings tried for each method."""
+    """Number of digits, and the settings tried for each method."""
 
     digits: int
     scales: tuple[float, ...]
@@ -40,7 +40,7 @@ QUICK = Size(300, (0.35, 0.7), (0.1,))
 
 @dataclass
 class Fold:
-    """What one part of the digits, trained on, predicted for all others."""
+    """Predictions for all other folds after training on one."""
 
     test: np.ndarray
     predictions: dict[tuple[str, str], np.ndarray]
@@ -48,9 +48,9 @@ class Fold:
     chosen: dict[str, dict[str, Any]]
 
 
-def learn_in_turn(digits: DigitHalves, parts: list[np.ndarray], output_kernel: Gaussian, size: Size) -> list[Fold]:
-    """Train on each part, test on the rest."""
-    loss, done = KernelLoss(output_kernel), []
+def run_folds(digits: DigitHalves, parts: list[np.ndarray], output_kernel: Gaussian, size: Size) -> list[Fold]:
+    """Train on each part in turn, and test on the others."""
+    loss, folds = KernelLoss(output_kernel), []
     steps = len(parts) * len(variants(digits.inputs[parts[0]], output_kernel, size))
     # matrices this small lose more to several BLAS threads than they gain
     with tracked("completing digits", steps) as begin, threadpool_limits(1):
@@ -59,20 +59,20 @@ def learn_in_turn(digits: DigitHalves, parts: list[np.ndarray], output_kernel: G
             fold = Fold(test, {}, {}, {})
             inputs, outputs = digits.inputs[train], digits.outputs[train]
             for method, models in variants(inputs, output_kernel, size).items():
-                begin(f"{method}, part {number} of {len(parts)}")
+                begin(f"{method}, fold {number} of {len(parts)}")
                 model = select(models, inputs, outputs)
-                fold.chosen[method] = settle(model)
+                fold.chosen[method] = fix_parameters(model)
                 for pre_image, decoder in PRE_IMAGES.items():
                     model.set_params(decoder=decoder).fit(inputs, outputs)
                     predicted = model.predict(digits.inputs[test])
                     fold.predictions[method, pre_image] = predicted
                     fold.losses[method, pre_image] = loss.paired(digits.outputs[test], predicted)
-            done.append(fold)
-    return done
+            folds.append(fold)
+    return folds
 
 
 def variants(inputs: np.ndarray, output_kernel: Gaussian, size: Size) -> dict[str, list[ObjectEstimator]]:
-    """Each method with the settings to choose from: the input scale, in medians, and eps."""
+    """Return the settings of each method to choose from: the input scale, in medians, and eps."""
     median = Gaussian(scale="median").resolve(inputs).scale
     kernels = [Gaussian(float(factor * median)) for factor in size.scales]
     eps_and_kernels = [(eps, kernel) for eps in size.eps for kernel in kernels]
@@ -91,61 +91,44 @@ def variants(inputs: np.ndarray, output_kernel: Gaussian, size: Size) -> dict[st
 
 
 def select(models: list[ObjectEstimator], inputs: np.ndarray, outputs: np.ndarray) -> ObjectEstimator:
-    """The model with the smallest leave-one-out figure, over its settings and its ridge (or k)."""
+    """Return the model with the smallest leave-one-out loss over its settings and alpha (or k)."""
     fitted = [clone(model).fit(inputs, outputs) for model in models]
     return min(fitted, key=lambda model: float(np.min(model.loo_path_)))
 
 
-def settle(model: ObjectEstimator) -> dict[str, Any]:
-    """Fix what was chosen inside the training part, and say what it is."""
-    if isinstance(model, NeighborsEstimator):
+def fix_parameters(model: ObjectEstimator) -> dict[str, Any]:
+    """Set the parameters of a model to those chosen in training, and return them."""
+    if "k" in model.get_params(deep=False):
         model.set_params(k=int(model.k_))
         return {"k": model.k}
     model.set_params(alpha=float(model.alpha_))
+    eps = getattr(model.operator, "eps", None)
     chosen = {"input scale": model.input_kernel_.scale, "alpha": model.alpha}
-    if isinstance(model.operator, ConditionalCovariance):
-        chosen["eps"] = model.operator.eps
-    return chosen
+    return chosen if eps is None else {**chosen, "eps": eps}
 
 
-# -- figures -------------------------------------------------------------------------------------
+def mean_losses(folds: list[Fold]) -> list[dict[str, Any]]:
+    """Return the mean loss of each method and pre-image, with its standard deviation over the folds."""
+    return [_row(way, [fold.losses[way] for fold in folds]) for way in folds[0].losses]
 
 
-def figures(done: list[Fold]) -> list[dict[str, Any]]:
-    """The mean loss of each method and pre-image, with its standard deviation over the parts."""
+def mean_losses_by_digit(folds: list[Fold], labels: np.ndarray) -> list[dict[str, Any]]:
+    """Return the mean losses of each digit, for the baseline and the best method."""
     return [
-        _row(method, pre_image, [np.mean(fold.losses[method, pre_image]) for fold in done])
-        for method, pre_image in done[0].losses
-    ]
-
-
-def figures_by_digit(done: list[Fold], labels: np.ndarray) -> list[dict[str, Any]]:
-    """The same for each digit, of the baseline and of the best method."""
-    return [
-        _row(
-            method,
-            pre_image,
-            [np.mean(fold.losses[method, pre_image][labels[fold.test] == digit]) for fold in done],
-            digit=int(digit),
-        )
+        _row(way, [fold.losses[way][labels[fold.test] == digit] for fold in folds]) | {"digit": int(digit)}
         for digit in np.unique(labels)
-        for method, pre_image in shown(done)
+        for way in pictured(folds)
     ]
 
 
-def _row(method: str, pre_image: str, means: list[Any], **varied: Any) -> dict[str, Any]:
-    return {
-        "method": method,
-        "pre-image": pre_image,
-        "metric": METRIC,
-        "value": float(np.mean(means)),
-        "error": float(np.std(means, ddof=1)),
-        **varied,
-    }
+def _row(way: tuple[str, str], losses: list[np.ndarray]) -> dict[str, Any]:
+    means = [np.mean(each) for each in losses]
+    spread = float(np.std(means, ddof=1))
+    return {"method": way[0], "pre-image": way[1], "metric": METRIC, "value": float(np.mean(means)), "error": spread}
 
 
-def shown(done: list[Fold]) -> list[tuple[str, str]]:
-    """What the pictures show: the baseline, and the method of smallest loss, decoded twice."""
-    rows = [row for row in figures(done) if row["method"] != BASELINE]
+def pictured(folds: list[Fold]) -> list[tuple[str, str]]:
+    """Return the methods and pre-images to picture: the baseline, and the best method decoded twice."""
+    rows = [row for row in mean_losses(folds) if row["method"] != BASELINE]
     best = min(rows, key=lambda row: row["value"])["method"]
     return [(BASELINE, CANDIDATE), (best, CANDIDATE), (best, CONTINUOUS)]
