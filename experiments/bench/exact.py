@@ -1,4 +1,4 @@
-"""Exact fits against the decompositions they cannot do without."""
+"""Time of exact fits relative to the decompositions they need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.linalg
 
 from experiments.bench import problems
 from experiments.bench.sizes import Sizes
-from experiments.bench.timing import Task, compared, interleaved
+from experiments.bench.timing import Bar, Rows, Task, interleaved, reference_row
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import Gaussian, Linear, Precomputed
 from mercer.operators import ConditionalCovariance, Covariance
@@ -22,7 +22,7 @@ OUTPUT = Gaussian(scale=problems.OUTPUT_SCALE)
 
 
 def decompositions(*matrices: np.ndarray) -> dict[str, Task]:
-    """Every way NumPy and SciPy have of decomposing these symmetric matrices."""
+    """Return tasks that decompose these symmetric matrices, one for each driver of NumPy and SciPy."""
 
     def scipy_eigh(driver: str) -> None:
         for matrix in matrices:
@@ -39,8 +39,8 @@ def decompositions(*matrices: np.ndarray) -> dict[str, Task]:
     }
 
 
-def covariances(sizes: Sizes) -> list[dict[str, Any]]:
-    """Covariance and conditional covariance against two eigendecompositions."""
+def covariances(sizes: Sizes) -> Rows:
+    """Compare fits with (conditional) covariance operators with two eigendecompositions."""
     X, Y = problems.vectors(sizes.pairs)
     k, L = INPUT(X), OUTPUT(Y)
     positions = np.arange(sizes.pairs)
@@ -53,7 +53,7 @@ def covariances(sizes: Sizes) -> list[dict[str, Any]]:
 
     references = decompositions(k, L)
     operators = {"covariance": Covariance(), "conditional covariance": ConditionalCovariance(0.1)}
-    bars = {"covariance": 1.5, "conditional covariance": 2.0}
+    bars = {"covariance": Bar(1.5), "conditional covariance": Bar(2.0)}
     tasks: dict[str, Task] = dict(references)
     for name, operator in operators.items():
         tasks[f"{name} fit, Gram matrices given"] = partial(given, operator)
@@ -63,12 +63,12 @@ def covariances(sizes: Sizes) -> list[dict[str, Any]]:
     for name in operators:
         for how, bar in (("given", bars[name]), ("made", None)):
             method = f"{name} fit, Gram matrices {how}"
-            rows.append(compared(method, "× two eigh", seconds, method, list(references), bar))
+            rows.append(reference_row(method, "× two eigh", seconds, list(references), bar))
     return [{**row, "n": sizes.pairs} for row in rows]
 
 
-def leave_one_out(sizes: Sizes) -> list[dict[str, Any]]:
-    """The path of ridges with explicit coordinates against one eigendecomposition."""
+def leave_one_out(sizes: Sizes) -> Rows:
+    """Compare a fit that chooses alpha, with explicit coordinates, with one eigendecomposition."""
     X, Y = problems.vectors(sizes.pairs, sizes.coordinates)
     rule = LeaveOneOut(np.logspace(-6, 2, 50))
 
@@ -76,17 +76,17 @@ def leave_one_out(sizes: Sizes) -> list[dict[str, Any]]:
         DependencyEstimator(INPUT, Linear(), alpha=rule).fit(X, Y)
 
     references = decompositions(INPUT(X))
-    seconds = interleaved({**references, "path": path}, sizes.repeats)
-    method = f"fit with 50 ridges by leave-one-out, {sizes.coordinates} coordinates"
-    return [{**compared(method, "× one eigh", seconds, "path", list(references), 2.0), "n": sizes.pairs}]
+    method = f"fit with 50 values of alpha by leave-one-out, {sizes.coordinates} coordinates"
+    seconds = interleaved({**references, method: path}, sizes.repeats)
+    return [reference_row(method, "× one eigh", seconds, list(references), Bar(2.0)) | {"n": sizes.pairs}]
 
 
-def implicit_leave_one_out(sizes: Sizes) -> list[dict[str, Any]]:
-    """One more ridge, outputs known through their kernel alone, against one n³ product."""
+def implicit_leave_one_out(sizes: Sizes) -> Rows:
+    """Compare one more value of alpha, for outputs known through their kernel alone, with one n³ product."""
     X, Y = problems.vectors(sizes.pairs)
     gram = OUTPUT(Y)
     ridge = Ridge(Exact().factorize(INPUT, X), None)
-    ridge.leave_one_out_risk(1.0, gram)  # what all ridges share is computed here
+    ridge.leave_one_out_risk(1.0, gram)  # computes what all values of alpha share
     alphas = np.logspace(-6, 2, 10)
 
     def path() -> None:
@@ -99,18 +99,13 @@ def implicit_leave_one_out(sizes: Sizes) -> list[dict[str, Any]]:
         for _ in alphas:
             left @ right
 
-    seconds = interleaved({"path": path, "n × n product": products}, sizes.repeats)
-    method = "each ridge by leave-one-out, implicit outputs"
-    return [
-        {
-            **compared(method, "× one n³ product", seconds, "path", ["n × n product"]),
-            "n": sizes.pairs,
-        }
-    ]
+    method = "each alpha by leave-one-out, implicit outputs"
+    seconds = interleaved({method: path, "n × n product": products}, sizes.repeats)
+    return [reference_row(method, "× one n³ product", seconds, ["n × n product"]) | {"n": sizes.pairs}]
 
 
-def one_ridge(sizes: Sizes) -> list[dict[str, Any]]:
-    """Identity operator, one ridge, against SciPy's Cholesky in place and the Gram matrix."""
+def one_alpha(sizes: Sizes) -> Rows:
+    """Compare a fit with the identity operator and one alpha with the Gram matrix and SciPy's Cholesky in place."""
     n = sizes.cholesky_pairs
     X, Y = problems.vectors(n)
 
@@ -126,18 +121,13 @@ def one_ridge(sizes: Sizes) -> list[dict[str, Any]]:
         "Gram by NumPy, scipy.linalg.cho_factor": lambda: factor(plain_gaussian(X)),
         "Gram by mercer, scipy.linalg.cho_factor": lambda: factor(INPUT(X)),
     }
-    seconds = interleaved({**references, "fit": fit}, sizes.repeats)
-    metric = "× (Cholesky + Gram)"
-    return [
-        {
-            **compared("identity fit, one ridge", metric, seconds, "fit", list(references), 1.3),
-            "n": n,
-        }
-    ]
+    method = "identity fit, one alpha"
+    seconds = interleaved({**references, method: fit}, sizes.repeats)
+    return [reference_row(method, "× (Cholesky + Gram)", seconds, list(references), Bar(1.3)) | {"n": n}]
 
 
 def plain_gaussian(X: np.ndarray) -> np.ndarray:
-    """The Gaussian Gram matrix of the inputs, in NumPy and in one matrix."""
+    """Compute the Gaussian Gram matrix of the inputs with NumPy, in place."""
     norms = np.sum(X * X, axis=1)
     gram = X @ X.T
     gram *= -2.0

@@ -1,4 +1,4 @@
-"""Low rank: two small eigenproblems against the large system of the paper."""
+"""Time of a low-rank fit, two small eigenproblems, relative to the large system of the paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import scipy.linalg
 from experiments.bench import problems
 from experiments.bench.exact import INPUT, OUTPUT
 from experiments.bench.sizes import Sizes
-from experiments.bench.timing import interleaved, ratio_row, row
+from experiments.bench.timing import Bar, Rows, interleaved, ratio_row, row
 from mercer.core.arrays import NumericalWarning
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.estimators import DependencyEstimator
@@ -24,14 +24,14 @@ ALPHA = 0.01
 QUERIES = 50
 
 
-def low_rank(sizes: Sizes) -> list[dict[str, Any]]:
-    """The fit against Woodbury's formula, and the largest difference of their predictions."""
+def low_rank(sizes: Sizes) -> Rows:
+    """Compare the fit with Woodbury's formula: times, and the largest difference of the predictions."""
     n, m = sizes.low_rank_pairs, sizes.rank
     inputs, outputs = problems.vectors(n + QUERIES)
     X, Y, queries = inputs[:n], outputs[:n], inputs[n:]
     solver = LowRank(rank=m, tol=0.0)
     model = DependencyEstimator(INPUT, OUTPUT, Covariance(), alpha=ALPHA, solver=solver)
-    # the paper's side is given its factors; the fit makes its own
+    # the paper's side gets its factors for free; the fit computes its own
     left, right = pivoted_cholesky(INPUT, X, rank=m), pivoted_cholesky(OUTPUT, Y, rank=m)
     U, V = left.factor, right.factor
 
@@ -53,16 +53,16 @@ def low_rank(sizes: Sizes) -> list[dict[str, Any]]:
     difference = float(np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)))
     sized: dict[str, Any] = {"n": n, "rank": m}
     name = "low-rank covariance fit"
-    rows = [row(name, "relative difference from Woodbury", [difference], 1e-10, **sized)]
-    for how, bar in (("inverse", 100.0), ("Cholesky", None)):
+    rows = [row(name, "relative difference from Woodbury", [difference], Bar(1e-10), **sized)]
+    for how, bar in (("inverse", Bar(100.0, "≥")), ("Cholesky", None)):
         timed = {"seconds": float(np.min(fits)), "reference_seconds": float(seconds[how][0])}
         metric = f"× faster than Woodbury by {how}"
-        rows.append(ratio_row(name, metric, seconds[how], fits, bar, "≥", **timed, **sized))
+        rows.append(ratio_row(name, metric, (seconds[how], fits), bar, **timed, **sized))
     return rows
 
 
 def woodbury(U: np.ndarray, V: np.ndarray, ridge: float, how: str) -> np.ndarray:
-    """M of Kadri's report 7.3, vec M = (nλ I + UᵀU ⊗ VᵀV)⁻¹ vec(VᵀU), columns stacked."""
+    """Solve for M of Kadri's report 7.3, vec M = (nλ I + UᵀU ⊗ VᵀV)⁻¹ vec(VᵀU), columns stacked."""
     system = np.kron(U.T @ U, V.T @ V)
     system.ravel()[:: len(system) + 1] += ridge
     right = (V.T @ U).ravel(order="F")
@@ -76,9 +76,9 @@ def woodbury(U: np.ndarray, V: np.ndarray, ridge: float, how: str) -> np.ndarray
 
 
 def points(V: np.ndarray, M: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """h(x) in the coordinates of V, VᵀV VᵀX k_x with k_x = U u(x).
+    """Compute h(x) in the coordinates of V, VᵀV VᵀX k_x with k_x = U u(x).
 
     The report has VᵀX U = (VᵀU − VᵀV M UᵀU) / nλ, which the system says is M itself; the difference as printed is
-    of nearly equal matrices and would lose five digits.
+    between nearly equal matrices and would lose five digits.
     """
     return features @ (V.T @ V @ M).T

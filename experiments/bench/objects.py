@@ -6,8 +6,6 @@ most, the seconds rdkit takes for one query (the mean of TIMED of them), and the
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -19,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from experiments.bench import problems
-from experiments.bench.handing_over import hand_over
 from experiments.bench.peaks import held
-from experiments.bench.timing import Task, interleaved, ratio_row, row
+from experiments.bench.reporting import cores, finish, measure_in_process
+from experiments.bench.timing import Bar, PeerComparison, Rows, row
 from mercer.kernels import (
     FromGraKeL,
     Kernel,
@@ -33,33 +31,32 @@ from mercer.kernels import (
     Tanimoto,
     WeisfeilerLehman,
 )
-from mercer.report import Result, Table, tracked
+from mercer.report import Result, tracked
 from mercer.structures.molecules import MassSpectrum, top_k_tanimoto
 
 BITS, SET, NEAREST = 2048, 48, 20
-"""Length of a fingerprint, bits set in one, and how many candidates a search finds."""
+"""Length of a fingerprint, bits set in one, and the number of candidates a search finds."""
 
 GIBIBYTES = 2.0
-"""What the process of the search may hold."""
+"""Memory the process of the search may hold."""
 
 DECAY, PEAKS = 0.02, 60
-"""Of the walks, and in a spectrum."""
+"""Decay of the walks, and number of peaks in a spectrum."""
 
 
 def main(output: Path | None = None, quick: bool = False) -> None:
-    """Measure everything, print the table, and write the result as JSON where `output` says so."""
-    result = measure_all(quick)
-    hand_over(result, table(result), output)
+    """Measure all parts, print the table, and write the result as JSON to `output` if it is given."""
+    finish(measure_all(quick), output)
 
 
 def measure_all(quick: bool = False) -> Result:
-    """Every kernel against its peer, then the search; what needs a package that is not there is left out."""
+    """Compare every kernel with its peer, then the search; parts whose package is not installed are left out."""
     begin = time.perf_counter()
     sizes = {"sets": 60, "graphs": 12, "walks": 6, "molecules": 40, "spectra": 30} if quick else SIZES
     parts = [_label_sets, _spectra]
     parts += [_graphs] if find_spec("grakel") is not None else []
     parts += [_fingerprints] if find_spec("rdkit") is not None else []
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     with tracked("bench objects", len(parts) + 1) as step:
         for part in parts:
             step(part.__name__.strip("_"))
@@ -67,37 +64,19 @@ def measure_all(quick: bool = False) -> Result:
         if find_spec("rdkit") is not None:
             step("search")
             rows += _search(*((5000, 20, 2) if quick else (1_000_000, 1000, 5)))
-    parameters = {"quick": quick, "threads": _cores(), "sizes": sizes, "bits": BITS, "bits set": SET}
+    parameters = {"quick": quick, "threads": cores(), "sizes": sizes, "bits": BITS, "bits set": SET}
     return Result("bench-objects", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin)
 
 
 SIZES = {"sets": 4000, "graphs": 300, "walks": 60, "molecules": 2000, "spectra": 2000}
-"""How many objects of each kind."""
+"""Number of objects of each kind."""
 
 
-def table(result: Result) -> Table:
-    """One line for each figure: what, measured, bar, met."""
-    lines = []
-    for each in result.rows:
-        bar = "" if each["bar"] is None else f"{each['sense']} {each['bar']:g}"
-        met = "" if each["met"] is None else "yes" if each["met"] else "no"
-        lines.append([f"{each['method']}, n = {each['n']}: {each['metric']}", f"{each['value']:.3g}", bar, met])
-    return Table(["what", "measured", "bar", "met"], lines, "bench objects")
+def _compared(comparison: PeerComparison, n: int, repeats: int) -> Rows:
+    return comparison.rows(repeats, faster=1.0, tol=1e-8, n=n)
 
 
-def _compared(name: str, peer: str, ours: Task, theirs: Task, n: int, repeats: int) -> list[dict[str, Any]]:
-    """How much faster, and how far apart."""
-    wanted = theirs()
-    difference = float(np.max(np.abs(ours() - wanted)) / np.max(np.abs(wanted)))
-    seconds = interleaved({"mercer": ours, peer: theirs}, repeats)
-    details = {"seconds": float(np.min(seconds["mercer"])), "reference_seconds": float(np.min(seconds[peer]))}
-    return [
-        ratio_row(name, f"× faster than {peer}", seconds[peer], seconds["mercer"], 1.0, "≥", n=n, **details),
-        row(name, f"relative difference from {peer}", [difference], 1e-8, n=n),
-    ]
-
-
-def _label_sets(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
+def _label_sets(sizes: dict[str, int], repeats: int) -> Rows:
     from sklearn.metrics import pairwise_distances
     from sklearn.metrics.pairwise import linear_kernel
     from sklearn.preprocessing import MultiLabelBinarizer
@@ -108,19 +87,22 @@ def _label_sets(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
     def indicators(sparse: bool) -> Any:
         return MultiLabelBinarizer(sparse_output=sparse).fit_transform(sets)
 
-    return [
-        *_compared(
-            "LabelSets Gram", "scikit-learn's linear_kernel", lambda: LabelSets()(sets),
-            lambda: linear_kernel(indicators(True), dense_output=True), n, repeats,
-        ),
-        *_compared(
-            "Overlap(1.0) Gram", "scikit-learn's jaccard", lambda: Overlap(1.0)(sets),
-            lambda: 1.0 - pairwise_distances(indicators(False).astype(bool), metric="jaccard"), n, repeats,
-        ),
-    ]  # fmt: skip
+    linear = PeerComparison(
+        "LabelSets",
+        "scikit-learn's linear_kernel",
+        lambda: LabelSets()(sets),
+        lambda: linear_kernel(indicators(True), dense_output=True),
+    )
+    jaccard = PeerComparison(
+        "Overlap(1.0)",
+        "scikit-learn's jaccard",
+        lambda: Overlap(1.0)(sets),
+        lambda: 1.0 - pairwise_distances(indicators(False).astype(bool), metric="jaccard"),
+    )
+    return _compared(linear, n, repeats) + _compared(jaccard, n, repeats)
 
 
-def _spectra(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
+def _spectra(sizes: dict[str, int], repeats: int) -> Rows:
     from scipy import sparse
     from sklearn.metrics.pairwise import linear_kernel
 
@@ -137,13 +119,14 @@ def _spectra(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
         rows = sparse.coo_array((values, (np.repeat(np.arange(n), PEAKS), place)), shape=(n, place.max() + 1))
         return linear_kernel(rows.tocsr(), dense_output=True)
 
-    return _compared("Peaks Gram", "scikit-learn's linear_kernel", lambda: Peaks()(spectra), theirs, n, repeats)
+    comparison = PeerComparison("Peaks", "scikit-learn's linear_kernel", lambda: Peaks()(spectra), theirs)
+    return _compared(comparison, n, repeats)
 
 
-def _graphs(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
+def _graphs(sizes: dict[str, int], repeats: int) -> Rows:
     from grakel import kernels as grakel
 
-    rows = []
+    rows: Rows = []
     pairs: list[tuple[Kernel, Any, str]] = [
         (
             WeisfeilerLehman(rounds=3),
@@ -156,8 +139,8 @@ def _graphs(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
     for ours, theirs, size in pairs:
         graphs = _random_graphs(sizes[size])
         peer = FromGraKeL(theirs, node_label=getattr(ours, "node_label", None))
-        name = f"{type(ours).__name__} Gram"
-        rows += _compared(name, "GraKeL", partial(ours, graphs), partial(peer, graphs), len(graphs), repeats)
+        comparison = PeerComparison(type(ours).__name__, "GraKeL", partial(ours, graphs), partial(peer, graphs))
+        rows += _compared(comparison, len(graphs), repeats)
     return rows
 
 
@@ -175,7 +158,7 @@ def _random_graphs(n: int) -> list[Any]:
     return graphs
 
 
-def _fingerprints(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
+def _fingerprints(sizes: dict[str, int], repeats: int) -> Rows:
     from rdkit.DataStructs import BulkTanimotoSimilarity
 
     n = sizes["molecules"]
@@ -188,17 +171,14 @@ def _fingerprints(sizes: dict[str, int], repeats: int) -> list[dict[str, Any]]:
             gram[i, :i] = gram[:i, i] = BulkTanimotoSimilarity(vectors[i], vectors[:i])
         return gram
 
-    return _compared("Tanimoto Gram", "rdkit's BulkTanimotoSimilarity", lambda: Tanimoto()(packed), theirs, n, repeats)
+    comparison = PeerComparison("Tanimoto", "rdkit's BulkTanimotoSimilarity", lambda: Tanimoto()(packed), theirs)
+    return _compared(comparison, n, repeats)
 
 
-def _search(candidates: int, queries: int, timed: int) -> list[dict[str, Any]]:
-    """In a process of its own; rdkit's time for all queries is that of some, shared out among the cores."""
-    command = [sys.executable, "-m", "experiments.bench.objects", *map(str, (candidates, queries, timed))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"measuring the search failed: {done.stderr.strip()}")
-    seconds, peak, one, difference = (float(figure) for figure in done.stdout.split())
-    theirs = one * queries / _cores()
+def _search(candidates: int, queries: int, timed: int) -> Rows:
+    """Measure the search in its own process; rdkit's time is extrapolated from some queries and divided by the cores."""
+    seconds, peak, one, difference = measure_in_process("objects", candidates, queries, timed)
+    theirs = one * queries / cores()
     details: dict[str, Any] = {
         "n": candidates,
         "queries": queries,
@@ -208,21 +188,21 @@ def _search(candidates: int, queries: int, timed: int) -> list[dict[str, Any]]:
     }
     name = f"Tanimoto top-{NEAREST} of {queries} queries"
     return [
-        row(name, "× faster than rdkit's BulkTanimotoSimilarity", [theirs / seconds], 1.0, "≥", **details),
-        row(name, "peak memory of the process, GiB", [peak / 2**30], GIBIBYTES, **details),
-        row(name, "largest difference from rdkit", [difference], 1e-12, **details),
+        row(name, "× faster than rdkit's BulkTanimotoSimilarity", [theirs / seconds], Bar(1.0, "≥"), **details),
+        row(name, "peak memory of the process, GiB", [peak / 2**30], Bar(GIBIBYTES), **details),
+        row(name, "largest difference from rdkit", [difference], Bar(1e-12), **details),
     ]
 
 
 def measure(candidates: int, queries: int, timed: int) -> tuple[float, int, float, float]:
-    """Seconds of the search, bytes held at most, seconds of rdkit for one query, and the largest difference."""
+    """Measure the seconds of the search, bytes held at most, seconds of rdkit for one query, and the largest difference."""
     packed = np.empty((candidates, BITS // 8), dtype=np.uint8)
     done = 0
     for block in fingerprint_blocks(candidates, problems.SEED):
         packed[done : done + len(block)] = block
         done += len(block)
     wanted = np.concatenate(list(fingerprint_blocks(queries, problems.SEED + 1)))
-    top_k_tanimoto(wanted[:2], packed[:100], NEAREST)  # loads what was compiled
+    top_k_tanimoto(wanted[:2], packed[:100], NEAREST)  # loads the compiled code
     begin = time.perf_counter()
     found = top_k_tanimoto(wanted, packed, NEAREST)
     seconds, peak = time.perf_counter() - begin, held("VmHWM")
@@ -250,7 +230,7 @@ def _rdkit_vectors(packed: np.ndarray) -> list[Any]:
 
 
 def fingerprint_blocks(n: int, seed: int, size: int = 50_000) -> Iterator[np.ndarray]:
-    """Packed fingerprints like those of molecules: common bits and rare ones, and families that share most of theirs."""
+    """Yield packed fingerprints like those of molecules: common and rare bits, and families that share most of them."""
     common = 1.0 / (10.0 + np.arange(BITS))
     shares = np.cumsum(common / common.sum())
     parents = np.searchsorted(shares, np.random.default_rng(problems.SEED).random((2000, SET)))
@@ -264,10 +244,6 @@ def fingerprint_blocks(n: int, seed: int, size: int = 50_000) -> Iterator[np.nda
         for column in bits.T:
             block[np.arange(count), column >> 3] |= (128 >> (column & 7)).astype(np.uint8)
         yield block
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """``bench operators``: seconds and memory of fits with operator-valued kernels, each in a process of its own.
 
 ``python -m experiments.bench.operators NAME N P`` prints the seconds of one fit, the bytes the process held at most, and
-how often the solver iterated.
+the number of iterations of the solver.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import time
 import warnings
@@ -20,26 +18,26 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.bench import problems
-from experiments.bench.handing_over import hand_over
 from experiments.bench.peaks import held
-from experiments.bench.timing import Task, interleaved, row
+from experiments.bench.reporting import cores, finish, measure_in_process
+from experiments.bench.timing import Bar, Rows, Task, interleaved, row
 from mercer.core.arrays import NumericalWarning
 from mercer.estimators import EntangledRidge, OperatorValuedRidge
 from mercer.kernels import Gaussian, Laplacian
 from mercer.operators import CurlFree, Entangled, Nystroem, Separable, SumOfSeparable
-from mercer.report import Result, Table, tracked
+from mercer.report import Result, tracked
 
 FEATURES, RANK = 100, 200
 """m and r of the entangled kernel."""
 
 SECONDS, GIBIBYTES = 60.0, 2.0
-"""What a fit may take, and what its whole process may hold."""
+"""Time a fit may take, and memory its process may hold."""
 
 LEARNED = (50, 20, 20)
-"""Features, rank and steps where the entangled kernel is learned."""
+"""Features, rank and steps for learning the entangled kernel."""
 
 SMALL, TIMES, GROWTH = (500, 20), 10, 12.0
-"""n and p, how many times as many of either, and how many times as long learning may then take."""
+"""n and p, the factor by which either grows, and the factor by which the time of learning may grow."""
 
 Fit = Callable[[int, int], tuple[Any, np.ndarray, np.ndarray]]
 
@@ -101,45 +99,44 @@ FITS: dict[str, tuple[Fit, int, int]] = {
     "entangled, learned": (_learned, 1000, 50),
     "curl-free": (_curl_free, 2000, 2),
 }
-"""How each problem is made, and its n and p."""
+"""Name → the function that makes the problem, and its n and p."""
 
 
 def main(output: Path | None = None, quick: bool = False) -> None:
-    """Measure every fit, print the table, and write the result as JSON where `output` says so."""
-    result = measure_all(quick)
-    hand_over(result, table(result), output)
+    """Measure every fit, print the table, and write the result as JSON to `output` if it is given."""
+    finish(measure_all(quick), output)
 
 
 def measure_all(quick: bool = False) -> Result:
-    """Seconds and memory of every fit; with `quick`, of small ones."""
+    """Measure seconds and memory of every fit; with `quick`, of small ones."""
     begin, rows = time.perf_counter(), []
     with tracked("bench operators", len(FITS) + 1) as step:
         for name, (_, n, p) in FITS.items():
             step(name)
             n, p = (60, min(p, 4)) if quick else (n, p)
-            seconds, peak, iterations = _in_process(name, n, p)
+            seconds, peak, iterations = measure_in_process("operators", name, n, p)
             sizes: dict[str, Any] = {"n": n, "p": p, "iterations": int(iterations)}
-            rows.append(row(name, "seconds", [seconds], SECONDS, **sizes))
-            rows.append(row(name, "peak memory of the process, GiB", [peak / 2**30], GIBIBYTES, **sizes))
+            rows.append(row(name, "seconds", [seconds], Bar(SECONDS), **sizes))
+            rows.append(row(name, "peak memory of the process, GiB", [peak / 2**30], Bar(GIBIBYTES), **sizes))
         step("growth")
         rows += growth(quick)
     parameters = {
         "features": FEATURES,
         "rank": RANK,
-        "features, rank, steps where learned": LEARNED,
+        "features, rank, steps of learning": LEARNED,
         "quick": quick,
-        "threads": _cores(),
+        "threads": cores(),
     }
     return Result("bench-operators", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin)
 
 
-def growth(quick: bool = False) -> list[dict[str, Any]]:
-    """How many times as long learning takes with ten times the samples, or ten times the outputs."""
+def growth(quick: bool = False) -> Rows:
+    """Measure by which factor the time of learning grows with ten times the samples, or ten times the outputs."""
     n, p = (60, 3) if quick else SMALL
     sizes = {"small": (n, p), "n": (TIMES * n, p), "p": (n, TIMES * p)}
     made = {name: _learned(*size) for name, size in sizes.items()}
     tasks: dict[str, Task] = {name: partial(model.fit, X, Y) for name, (model, X, Y) in made.items()}
-    with threadpool_limits(_cores()), warnings.catch_warnings():
+    with threadpool_limits(cores()), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericalWarning)  # so few features leave much out
         seconds = interleaved(tasks, 1 if quick else 5)
     return [
@@ -147,7 +144,7 @@ def growth(quick: bool = False) -> list[dict[str, Any]]:
             "entangled, learned",
             f"× the time, {TIMES} × {name}",
             seconds[name] / seconds["small"],
-            GROWTH,
+            Bar(GROWTH),
             n=sizes[name][0],
             p=sizes[name][1],
             iterations=1,
@@ -156,36 +153,14 @@ def growth(quick: bool = False) -> list[dict[str, Any]]:
     ]
 
 
-def table(result: Result) -> Table:
-    """One line for each figure: what, measured, bar, met."""
-    lines = []
-    for each in result.rows:
-        iterations = f" ({each['iterations']} iterations)" if each["iterations"] > 1 else ""
-        what = f"{each['method']}, n = {each['n']}, p = {each['p']}: {each['metric']}"
-        lines.append([what, f"{each['value']:.3g}{iterations}", f"≤ {each['bar']:g}", "yes" if each["met"] else "no"])
-    return Table(["what", "measured", "bar", "met"], lines, "bench operators")
-
-
 def measure(name: str, n: int, p: int) -> tuple[float, int, int]:
-    """Seconds of a fit, bytes held at most, and iterations."""
+    """Measure the seconds of a fit, the bytes held at most, and its iterations."""
     model, X, Y = FITS[name][0](n, p)
-    with threadpool_limits(_cores()):
+    with threadpool_limits(cores()):
         begin = time.perf_counter()
         model.fit(X, Y)
         seconds = time.perf_counter() - begin
     return seconds, held("VmHWM"), model.n_iter_
-
-
-def _in_process(name: str, n: int, p: int) -> list[float]:
-    command = [sys.executable, "-m", "experiments.bench.operators", name, str(n), str(p)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"measuring the fit of the {name} kernel failed: {done.stderr.strip()}")
-    return [float(figure) for figure in done.stdout.split()]
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """Peak memory of a fit, in n×n matrices of doubles, each measured in a process of its own.
 
-``python -m experiments.bench.peaks NAME N`` prints one figure.
+``python -m experiments.bench.peaks NAME N`` prints that number.
 """
 
 from __future__ import annotations
 
 import resource
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,20 +14,21 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from experiments.bench import problems
+from experiments.bench.reporting import measure_in_process
 from experiments.bench.sizes import Sizes
-from experiments.bench.timing import row
+from experiments.bench.timing import Bar, Rows, row
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import Gaussian, Linear
 from mercer.operators import ConditionalCovariance, Covariance
 
 WARM_UP = 50
-"""Pairs of the fit that loads and compiles what every fit needs, before memory is looked at."""
+"""Pairs of a first fit, which loads and compiles what every fit needs before memory is measured."""
 
 _STATUS = Path("/proc/self/status")
 
 
 def fits() -> dict[str, tuple[DependencyEstimator, float]]:
-    """The fits that are measured, and the most matrices each may hold."""
+    """Return the estimators to measure, and the most matrices each may hold."""
     sides: tuple[Any, Any] = (
         Gaussian(scale=problems.INPUT_SCALE),
         Gaussian(scale=problems.OUTPUT_SCALE),
@@ -42,31 +42,23 @@ def fits() -> dict[str, tuple[DependencyEstimator, float]]:
         "covariance fit, leave-one-out": (DependencyEstimator(*sides, Covariance()), 8.0),
         "identity fit, leave-one-out": (DependencyEstimator(*sides), 8.0),
         "identity fit, leave-one-out, vectors": (DependencyEstimator(sides[0], Linear()), 8.0),
-        "identity fit, one ridge": (DependencyEstimator(*sides, alpha=0.1), 3.0),
+        "identity fit, one alpha": (DependencyEstimator(*sides, alpha=0.1), 3.0),
     }
 
 
-def peaks(sizes: Sizes) -> list[dict[str, Any]]:
-    """Each fit in a fresh process, two at a time: memory, unlike time, is not shared."""
+def peaks(sizes: Sizes) -> Rows:
+    """Measure each fit in a fresh process, two at a time: unlike times, peaks do not disturb each other."""
     measured, n = fits(), sizes.memory_pairs
     with ThreadPoolExecutor(2) as pool:
-        figures = list(pool.map(lambda name: _in_process(name, n), measured))
+        values = list(pool.map(lambda name: measure_in_process("peaks", name, n), measured))
     return [
-        row(name, "peak memory, n² doubles", [figure], bar, n=n)
-        for (name, (_, bar)), figure in zip(measured.items(), figures, strict=True)
+        row(name, "peak memory, n² doubles", value, Bar(bar), n=n)
+        for (name, (_, bar)), value in zip(measured.items(), values, strict=True)
     ]
 
 
-def _in_process(name: str, n: int) -> float:
-    command = [sys.executable, "-m", "experiments.bench.peaks", name, str(n)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"measuring the memory of the {name} failed: {done.stderr.strip()}")
-    return float(done.stdout)
-
-
 def measure(name: str, n: int) -> float:
-    """Matrices of n×n doubles that the fit adds to what the process held before it."""
+    """Measure how many n×n matrices of doubles the fit adds to the memory of the process."""
     model, _ = fits()[name]
     with threadpool_limits(1):  # the work space of further threads does not grow with n
         model.fit(*problems.vectors(WARM_UP))
@@ -76,12 +68,12 @@ def measure(name: str, n: int) -> float:
     return (held("VmHWM") - before) / (8 * n * n)
 
 
-def held(figure: str) -> int:
-    """Bytes held now (VmRSS) or at most so far (VmHWM); the latter where nothing else is told."""
+def held(measure: str) -> int:
+    """Return the bytes this process holds now (VmRSS) or has held at most (VmHWM); the latter where the system tells no other."""
     if _STATUS.is_file():
-        # not ru_maxrss: on Linux a process inherits that figure from the one that launched it
+        # not ru_maxrss: on Linux a process inherits that value from the one that launched it
         for line in _STATUS.read_text().splitlines():
-            if line.startswith(f"{figure}:"):
+            if line.startswith(f"{measure}:"):
                 return int(line.split()[1]) * 1024
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return highest if sys.platform == "darwin" else highest * 1024

@@ -1,4 +1,4 @@
-"""The synthetic problems that are measured."""
+"""Synthetic problems for the benchmarks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUTPUT_SCALE = 5.0
 
 
 def vectors(n: int, outputs: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs, normal in 20 dimensions, and outputs that are smooth functions of them with noise."""
+    """Draw normal inputs in 20 dimensions, and outputs that are smooth functions of them with noise."""
     random = np.random.default_rng(SEED)
     inputs = random.standard_normal((n, FEATURES))
     mix = random.standard_normal((FEATURES, outputs)) / np.sqrt(FEATURES)
@@ -25,7 +25,7 @@ def vectors(n: int, outputs: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
 
 
 def strings(n: int, letters: int, shortest: int, longest: int) -> list[str]:
-    """Random strings over the first `letters` letters, lengths uniform between the limits."""
+    """Draw strings over the first `letters` letters, lengths uniform between the limits."""
     random = np.random.default_rng(SEED)
     alphabet = [chr(ord("a") + i) for i in range(letters)]
     lengths = random.integers(shortest, longest + 1, size=n)

@@ -1,4 +1,4 @@
-"""How large each measurement is."""
+"""Sizes of the core benchmark."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Sizes:
     coordinates: int = 128
     """Output coordinates of the leave-one-out path."""
     cholesky_pairs: int = 4000
-    """n of the fit with one ridge."""
+    """n of the fit with one alpha."""
     low_rank_pairs: int = 1000
     rank: int = 90
     strings: int = 400
     shortest: int = 10
     longest: int = 60
     threaded_strings: int = 1000
-    """Strings of the Gram matrices that are made on one thread and on two."""
+    """Strings of the Gram matrices computed on one thread and on two."""
     memory_pairs: int = 2500
     repeats: int = 8
 
@@ -37,4 +37,4 @@ QUICK = Sizes(
     memory_pairs=200,
     repeats=3,
 )
-"""Seconds in all: every row is there, and none means anything."""
+"""Seconds in all: every row is there, but its value means nothing."""

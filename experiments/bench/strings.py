@@ -14,19 +14,18 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
 from experiments.bench import problems
-from experiments.bench.core import table
-from experiments.bench.handing_over import hand_over
-from experiments.bench.timing import interleaved, ratio_row, row
+from experiments.bench.reporting import finish
+from experiments.bench.timing import Bar, PeerComparison, Rows, interleaved, row
 from mercer.decoders import BeamSearch, EulerianWalk
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
 from mercer.report import Result, tracked
 
 FASTER = 2.0
-"""Times faster than the peer that is asked for."""
+"""Factor by which ours must be faster than the peer."""
 
 SECONDS, LINEAR = 10.0, 1.3
-"""Seconds for all constructed strings, and how much more than four times a quarter of them they may take."""
+"""Seconds for all constructed strings, and the bar on their time relative to four times that of a quarter of them."""
 
 LENGTH, DEGREE, DECAY = 3, 5, 0.5
 
@@ -47,19 +46,16 @@ class StringSizes:
 
 
 QUICK = StringSizes(strings=20, few=6, many=30, trained=20, decoded=12, repeats=2)
-"""Seconds in all: every row is there, and none means anything."""
-
-Rows = list[dict[str, Any]]
+"""Seconds in all: every row is there, but its value means nothing."""
 
 
 def main(output: Path | None = None, quick: bool = False) -> None:
-    """Measure everything, print the table, and write the result as JSON where `output` says so."""
-    result = measure(QUICK if quick else StringSizes())
-    hand_over(result, table(result, "bench strings"), output)
+    """Measure all parts, print the table, and write the result as JSON to `output` if it is given."""
+    finish(measure(QUICK if quick else StringSizes()), output)
 
 
 def measure(sizes: StringSizes) -> Result:
-    """The figures of all parts; a peer that is not installed has no rows."""
+    """Make the rows of all parts; a peer that is not installed has no rows."""
     begin, rows = time.perf_counter(), []
     with tracked("bench strings", len(PARTS)) as step:
         for name, part in PARTS.items():
@@ -70,7 +66,7 @@ def measure(sizes: StringSizes) -> Result:
 
 
 def against_strkernels(sizes: StringSizes) -> Rows:
-    """The kernels both have: sums of subsequences up to a length, of n-grams up to a length, and weighted degrees."""
+    """Compare the kernels both have: subsequences and n-grams up to a length, and weighted degrees."""
     if find_spec("strkernels") is None:
         return []
     import strkernels as peer
@@ -82,44 +78,40 @@ def against_strkernels(sizes: StringSizes) -> Rows:
         degrees = peer.WeightedDegreeStringKernel(normalizer=None, degree=DEGREE)
         pairs: dict[str, tuple[Any, Any, float]] = {
             f"Subsequence((1, {LENGTH}))": (Subsequence((1, LENGTH), DECAY), subsequence, 1.0),
-            # theirs leaves the weights whole numbers
+            # their weights are whole numbers
             f"WeightedDegree({DEGREE})": (WeightedDegree(DEGREE), degrees, DEGREE * (DEGREE + 1) / 2),
         }
         for name, (ours, theirs, factor) in pairs.items():
-            found = _compared(name, "strkernels", _gram(ours, words), _gram(theirs, words, True), sizes.repeats, factor)
-            rows += [{**each, "letters": letters, "n": len(words)} for each in found]
+            comparison = PeerComparison(name, "strkernels", _gram(ours, words), _gram(theirs, words, True), factor)
+            rows += _compared(comparison, sizes, letters=letters, n=len(words))
     dna = [
         text.translate(str.maketrans("abcd", "ACGT"))
         for text in problems.strings(sizes.few, 4, sizes.shortest, sizes.longest)
     ]
     theirs = peer.SpectrumStringKernel(normalizer=None, order=LENGTH, alphabet=0)
     name = f"Spectrum((1, {LENGTH}))"
-    found = _compared(
-        name, "strkernels", _gram(Spectrum((1, LENGTH)), dna), _gram(theirs, dna, True), sizes.repeats, 1.0
-    )
-    return rows + [{**each, "letters": 4, "n": len(dna)} for each in found]
+    comparison = PeerComparison(name, "strkernels", _gram(Spectrum((1, LENGTH)), dna), _gram(theirs, dna, True))
+    return rows + _compared(comparison, sizes, letters=4, n=len(dna))
 
 
 def against_scikit_learn(sizes: StringSizes) -> Rows:
-    """Counts of n-grams by CountVectorizer and the product of the sparse counts, beside Spectrum and Mismatch."""
+    """Compare Spectrum and Mismatch with counts of n-grams by CountVectorizer and their sparse product."""
     rows: Rows = []
     for letters in (4, 26):
         words = problems.strings(sizes.many, letters, sizes.shortest, sizes.longest)
         counted = _vectorized(words, analyzer="char", ngram_range=(LENGTH, LENGTH), lowercase=False)
-        found = _compared(
-            f"Spectrum({LENGTH})", "CountVectorizer", _gram(Spectrum(LENGTH), words), counted, sizes.repeats, 1.0
-        )
-        rows += [{**each, "letters": letters, "n": len(words)} for each in found]
+        comparison = PeerComparison(f"Spectrum({LENGTH})", "CountVectorizer", _gram(Spectrum(LENGTH), words), counted)
+        rows += _compared(comparison, sizes, letters=letters, n=len(words))
         words = words[: sizes.strings]
         kernel = Mismatch(LENGTH, 1).resolve(words)
         near = _vectorized(words, analyzer=lambda text, symbols=kernel.alphabet: list(_near(text, symbols)))
-        found = _compared(f"Mismatch({LENGTH}, 1)", "CountVectorizer", _gram(kernel, words), near, sizes.repeats, 1.0)
-        rows += [{**each, "letters": letters, "n": len(words)} for each in found]
+        comparison = PeerComparison(f"Mismatch({LENGTH}, 1)", "CountVectorizer", _gram(kernel, words), near)
+        rows += _compared(comparison, sizes, letters=letters, n=len(words))
     return rows
 
 
 def constructed(sizes: StringSizes) -> Rows:
-    """Strings of up to 20 letters predicted under Spectrum(3), none of them seen before."""
+    """Measure the prediction of new strings of up to 20 letters under Spectrum(3)."""
     words = problems.strings(sizes.trained + sizes.decoded, 26, 5, 20)
     inputs = [text[::-1] for text in words]
     new, quarter = inputs[sizes.trained :], inputs[sizes.trained : sizes.trained + sizes.decoded // 4]
@@ -134,8 +126,8 @@ def constructed(sizes: StringSizes) -> Rows:
         name = f"predict under Spectrum({LENGTH}), {type(decoder).__name__}"
         details: dict[str, Any] = {"n": sizes.decoded, "letters": 26}
         ratios = seconds["all"] / seconds["quarter"] / 4.0
-        rows.append(row(name, "seconds", seconds["all"], SECONDS, **details))
-        rows.append(row(name, "× four times a quarter of the strings", ratios, LINEAR, **details))
+        rows.append(row(name, "seconds", seconds["all"], Bar(SECONDS), **details))
+        rows.append(row(name, "× four times a quarter of the strings", ratios, Bar(LINEAR), **details))
     return rows
 
 
@@ -146,19 +138,8 @@ PARTS: dict[str, Callable[[StringSizes], Rows]] = {
 }
 
 
-def _compared(
-    name: str, peer: str, ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int, factor: float
-) -> Rows:
-    """Whether two ways give one Gram matrix, and how much faster ours is."""
-    mine, other = ours(), theirs()
-    difference = float(np.max(np.abs(factor * mine - other)) / np.max(other))
-    seconds = interleaved({"mercer": ours, peer: theirs}, repeats)
-    details = {"seconds": float(np.min(seconds["mercer"])), "reference_seconds": float(np.min(seconds[peer]))}
-    details["pairs_per_second"] = mine.size / details["seconds"]
-    return [
-        row(f"{name} Gram", f"relative difference from {peer}", [difference], 1e-10),
-        ratio_row(f"{name} Gram", f"× faster than {peer}", seconds[peer], seconds["mercer"], FASTER, "≥", **details),
-    ]
+def _compared(comparison: PeerComparison, sizes: StringSizes, **details: Any) -> Rows:
+    return comparison.rows(sizes.repeats, faster=FASTER, tol=1e-10, **details)
 
 
 def _gram(kernel: Any, words: list[str], both: bool = False) -> Callable[[], np.ndarray]:
@@ -174,7 +155,7 @@ def _vectorized(words: list[str], **how: Any) -> Callable[[], np.ndarray]:
 
 
 def _near(text: str, symbols: Any) -> Iterator[str]:
-    """The words that differ from an n-gram of the text in at most one place."""
+    """Yield the words that differ from an n-gram of the text in at most one place."""
     for start in range(len(text) - LENGTH + 1):
         gram = text[start : start + LENGTH]
         yield gram

@@ -1,17 +1,16 @@
-"""The subsequence kernel against the C package `strkernels`, and against itself on one thread."""
+"""Time of the subsequence kernel relative to the C package `strkernels`, and to itself on one thread."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from typing import Any
 
 import numba
 import numpy as np
 
 from experiments.bench import problems
 from experiments.bench.sizes import Sizes
-from experiments.bench.timing import interleaved, ratio_row, row
+from experiments.bench.timing import Bar, Rows, interleaved, ratio_row, row
 from mercer.kernels import Subsequence
 
 LENGTH, DECAY = 3, 0.5
@@ -19,13 +18,13 @@ LENGTH, DECAY = 3, 0.5
 ALPHABETS = (4, 26)
 
 
-def subsequences(sizes: Sizes) -> list[dict[str, Any]]:
-    """Gram matrices of random strings; rows that need `strkernels` or a second core may be left out."""
-    rows = []
+def subsequences(sizes: Sizes) -> Rows:
+    """Measure Gram matrices of random strings; rows that need `strkernels` or a second core may be left out."""
+    rows: Rows = []
     for letters in ALPHABETS:
         words = problems.strings(sizes.strings, letters, sizes.shortest, sizes.longest)
         more = problems.strings(sizes.threaded_strings, letters, sizes.shortest, sizes.longest)
-        found = []
+        found: Rows = []
         if find_spec("strkernels") is not None:
             found += [{**each, "n": len(words)} for each in _against_strkernels(words, sizes.repeats)]
         if numba.get_num_threads() >= 2:
@@ -34,7 +33,7 @@ def subsequences(sizes: Sizes) -> list[dict[str, Any]]:
     return rows
 
 
-def _against_strkernels(words: list[str], repeats: int) -> list[dict[str, Any]]:
+def _against_strkernels(words: list[str], repeats: int) -> Rows:
     from strkernels import SubsequenceStringKernel
 
     ours = Subsequence(LENGTH, DECAY)
@@ -50,21 +49,19 @@ def _against_strkernels(words: list[str], repeats: int) -> list[dict[str, Any]]:
     details["reference_seconds"] = float(np.min(seconds["strkernels"]))
     details["threads"] = numba.get_num_threads()
     return [
-        row("Subsequence Gram", "relative difference from strkernels", [difference], 1e-10),
+        row("Subsequence Gram", "relative difference from strkernels", [difference], Bar(1e-10)),
         ratio_row(
             "Subsequence Gram",
             "× faster than strkernels",
-            seconds["strkernels"],
-            seconds["mercer"],
-            2.0,
-            "≥",
+            (seconds["strkernels"], seconds["mercer"]),
+            Bar(2.0, "≥"),
             **details,
         ),
     ]
 
 
-def _two_threads(words: list[str], repeats: int) -> list[dict[str, Any]]:
-    """One Gram matrix shared out to two threads; and one for each of two threads, which is what the machine can do."""
+def _two_threads(words: list[str], repeats: int) -> Rows:
+    """Measure one Gram matrix on two threads, and two on a thread each, which is the most the machine can gain."""
     kernel, before = Subsequence(LENGTH, DECAY), numba.get_num_threads()
 
     def on(threads: int) -> None:
@@ -82,6 +79,6 @@ def _two_threads(words: list[str], repeats: int) -> list[dict[str, Any]]:
     details = {name: float(np.min(each)) for name, each in seconds.items()}
     one, metric = seconds["one"], "× faster than one thread"
     return [
-        ratio_row("Subsequence Gram, two threads", metric, one, seconds["two"], 1.7, "≥", **details),
-        ratio_row("two Subsequence Grams, a thread each", metric, 2.0 * one, seconds["both"]),
+        ratio_row("Subsequence Gram, two threads", metric, (one, seconds["two"]), Bar(1.7, "≥"), **details),
+        ratio_row("two Subsequence Grams, a thread each", metric, (2.0 * one, seconds["both"])),
     ]

@@ -18,9 +18,8 @@ import numpy as np
 
 import mercer
 from experiments.bench import problems
-from experiments.bench.core import table
-from experiments.bench.handing_over import hand_over
-from experiments.bench.timing import Task, interleaved, ratio_row, row
+from experiments.bench.reporting import finish
+from experiments.bench.timing import Bar, Rows, Task, interleaved, ratio_row, row
 from mercer import DependencyEstimator
 from mercer.report import Result, tracked
 
@@ -36,15 +35,15 @@ CHECKS = {
 }
 """Functions that validate vectors, and the ends of the paths of their files."""
 
-FILES = {"fit": 15, "predict": 8}
-LINES, ISINSTANCE, IMPORT, HELP = 27_000, 6.0, 1.3, 1.0
+FILES = {"fit": Bar(15), "predict": Bar(8)}
+LINES, ISINSTANCE, IMPORT, HELP = Bar(27_000), Bar(6.0), Bar(1.3), Bar(1.0)
 """Bars: lines, calls per 1,000 lines, import time as a ratio, and seconds that ``mercer --help`` takes beyond."""
 
 
 def main(output: Path | None = None, quick: bool = False) -> None:
     """Trace and measure, print the table, and write the result as JSON to `output` if it is given."""
     result = measure(rounds=1 if quick else 7)
-    hand_over(result, table(result, "bench trace"), output)
+    finish(result, output)
     for each in result.rows:
         if "files" in each:
             print(f"{each['method']}: {' '.join(each['files'])}")
@@ -103,7 +102,7 @@ def trace(task: Callable[[], Any]) -> Trace:
     return found
 
 
-def call_rows() -> list[dict[str, Any]]:
+def call_rows() -> Rows:
     """Rows for the files, the room changes and the checks of a fit on vectors and of a prediction."""
     n, d, p = VECTORS
     random = np.random.default_rng(problems.SEED)
@@ -122,7 +121,7 @@ def call_rows() -> list[dict[str, Any]]:
     return rows
 
 
-def source_rows() -> list[dict[str, Any]]:
+def source_rows() -> Rows:
     """Rows for the number of lines of the library and of its calls of isinstance."""
     texts = [path.read_text(encoding="utf-8") for path in LIBRARY.rglob("*.py")]
     lines = sum(text.count("\n") for text in texts)
@@ -133,7 +132,7 @@ def source_rows() -> list[dict[str, Any]]:
     ]
 
 
-def import_rows(rounds: int) -> list[dict[str, Any]]:
+def import_rows(rounds: int) -> Rows:
     """Rows for the time of ``import mercer`` and of ``mercer --help``, each in a fresh process."""
     tasks: dict[str, Task] = {
         "mercer": partial(_python, "-c", "import mercer"),
@@ -144,7 +143,7 @@ def import_rows(rounds: int) -> list[dict[str, Any]]:
     own, reference = seconds["mercer"], seconds["reference"]
     beyond = float(seconds["help"].min() - reference.min())
     return [
-        ratio_row("import mercer", "× import sklearn.linear_model, scipy.linalg", own, reference, IMPORT),
+        ratio_row("import mercer", "× import sklearn.linear_model, scipy.linalg", (own, reference), IMPORT),
         row("mercer --help", "seconds beyond that import", [beyond], HELP, reference_seconds=float(reference.min())),
     ]
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from experiments.bench import core, low_rank, problems, timing
+from experiments.bench import core, low_rank, problems, reporting, timing
 from experiments.bench.exact import INPUT, decompositions, plain_gaussian
 from experiments.bench.peaks import fits
 from experiments.bench.sizes import QUICK
@@ -57,26 +57,26 @@ def test_json_says_what_it_was_measured_with(quick):
 
 
 def test_the_table_has_a_line_for_each_row(quick):
-    table = core.table(quick)
+    table = reporting.table(quick)
     assert table.header == ["what", "measured", "bar", "met"]
     assert len(table.rows) == len(quick.rows)
     assert {line[3] for line in table.rows} <= {"", "yes", "no"}
 
 
 def test_row_takes_the_median_and_compares_it_in_the_right_sense():
-    found = timing.row("a", "b", [1.0, 5.0, 2.0], bar=2.0)
+    found = timing.row("a", "b", [1.0, 5.0, 2.0], timing.Bar(2.0))
     assert (found["value"], found["met"]) == (2.0, True)
-    assert timing.row("a", "b", [1.0, 5.0, 2.0], bar=2.5, sense="≥")["met"] is False
+    assert timing.row("a", "b", [1.0, 5.0, 2.0], timing.Bar(2.5, "≥"))["met"] is False
     assert timing.row("a", "b", [3.0])["error"] is None
 
 
-def test_compared_divides_by_the_fastest_reference_round_by_round():
+def test_reference_row_divides_by_the_fastest_reference_round_by_round():
     seconds = {
         "fit": np.array([2.0, 4.0, 6.0]),
         "slow": np.full(3, 9.0),
         "fast": np.array([1.0, 2.0, 2.0]),
     }
-    found = timing.compared("a", "b", seconds, "fit", ["slow", "fast"], 2.5)
+    found = timing.reference_row("fit", "b", seconds, ["slow", "fast"], timing.Bar(2.5))
     assert (found["value"], found["reference"], found["met"]) == (2.0, "fast", True)
 
 
@@ -108,7 +108,7 @@ def test_woodbury_is_proposition_one(how):
     np.testing.assert_allclose(low_rank.points(V, M, U), (L @ X @ k).T @ V, atol=1e-9)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's own figures")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's own counters")
 def test_memory_counts_what_a_fit_holds_and_nothing_from_before():
     # a process of its own, as in the benchmark, launched while this one holds more
     code = """

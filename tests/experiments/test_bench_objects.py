@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from experiments.bench import objects
+from experiments.bench.reporting import table
 
 pytest.importorskip("rdkit", reason="rdkit is not installed")
 pytest.importorskip("grakel", reason="GraKeL is not installed")
 
 
-def test_every_comparison_is_of_the_same_figures():
+def test_every_comparison_is_of_the_same_values():
     result = objects.measure_all(quick=True)
     found = {(row["method"], row["metric"]): row for row in result.rows}
     assert result.experiment == "bench-objects"
@@ -21,7 +22,7 @@ def test_every_comparison_is_of_the_same_figures():
     assert all(row["met"] for row in apart)
     memory = found["Tanimoto top-20 of 20 queries", "peak memory of the process, GiB"]
     assert 0.01 < memory["value"] < 2.0
-    assert len(objects.table(result).rows) == len(result.rows)
+    assert len(table(result).rows) == len(result.rows)
 
 
 def test_fingerprints_are_like_those_of_molecules():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from experiments.bench import operators
+from experiments.bench.reporting import table
 
 
 @pytest.mark.parametrize("name", operators.FITS)
@@ -26,6 +27,6 @@ def test_a_process_of_its_own_and_the_table(monkeypatch):
     ]
     assert all(row["met"] == (row["value"] <= row["bar"]) for row in result.rows)
     assert np.isfinite([row["value"] for row in result.rows]).all()
-    table = operators.table(result)
-    assert len(table.rows) == 4
-    assert table.rows[0][0] == "entangled, n = 60, p = 4: seconds"
+    lines = table(result).rows
+    assert len(lines) == 4
+    assert lines[0][0] == "entangled, n = 60, p = 4: seconds"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from experiments.__main__ import Benchmark
 from experiments.bench import strings
+from experiments.command import Benchmark
 from mercer.report import Result
 
 
