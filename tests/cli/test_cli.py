@@ -4,13 +4,15 @@ import sys
 import pytest
 
 import mercer
+import mercer.cli.demo
+from mercer.cli.main import main
 
 
 def test_help_lists_what_there_is(mercer_command):
     status, out, _ = mercer_command("--help")
     assert status == 0
-    assert "demo" in out
-    assert {"fit", "predict"} <= set(out.split())
+    assert {"demo", "fit", "predict"} <= set(out.split())
+    assert {"reproduce", "bench"}.isdisjoint(out.split())
 
 
 def test_version(mercer_command):
@@ -36,3 +38,35 @@ def test_bad_arguments_get_one_line_and_status_2(mercer_command, arguments, mess
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError("data.npz is nowhere"),
+        MemoryError("a matrix of 80 GB does not fit"),
+        ImportError("graphs need networkx; run 'pip install mercer[graphs]'"),
+        ModuleNotFoundError("No module named 'sklearn'", name="sklearn"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_of_the_user_get_one_line_and_status_2(mercer_command, monkeypatch, error):
+    monkeypatch.setattr("mercer.cli.demo.run", raising(error))
+    assert mercer_command("demo") == (2, "", f"mercer: {error}\n")
+
+
+@pytest.mark.parametrize(
+    "error", [TypeError("a defect"), ImportError("cannot import name 'x' from 'mercer.core'", name="mercer.core")]
+)
+def test_defects_keep_their_traceback(monkeypatch, error):
+    monkeypatch.setattr("mercer.cli.demo.run", raising(error))
+    monkeypatch.setattr(sys, "argv", ["mercer", "demo"])
+    with pytest.raises(type(error), match=str(error)):
+        main()
+
+
+def raising(error):
+    def run(*arguments, **options):
+        raise error
+
+    return run

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,3 +237,24 @@ def test_standard_input(tmp_path, model):
     text = "\n".join(TEST[:3]).encode()
     done = subprocess.run([*command, "-"], input=text, capture_output=True, check=True)
     assert [line.split("\t")[0] for line in done.stdout.decode().splitlines()] == TEST[:3]
+
+
+def test_a_missing_package_is_named_before_anything_is_learned(tmp_path, pairs, model, mercer_command, monkeypatch):
+    def refused(*arguments):
+        raise AssertionError("nothing may be learned or answered")
+
+    monkeypatch.setattr(TextModel, "fit", refused)
+    monkeypatch.setattr(TextModel, "predict", refused)
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    message = "mercer: saving and loading models needs skops; run 'pip install skops'\n"
+    assert mercer_command("fit", pairs, "-o", tmp_path / "new") == (2, "", message)
+    assert mercer_command("predict", model, pairs) == (2, "", message)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+def test_a_full_disk_names_the_file(pairs, model, mercer_command):
+    for command in (("fit", pairs, "--alpha", "0.1"), ("predict", model, pairs)):
+        status, _, err = mercer_command(*command, "-o", "/dev/full")
+        assert status == 2
+        assert "No space left on device: '/dev/full'" in err

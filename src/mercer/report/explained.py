@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer.report.page import Card, Picture, gallery, table_html
 from mercer.report.tables import Table
 from mercer.structures.graphs import described
-from mercer.uncertainty.answers import Explanation
+
+if TYPE_CHECKING:
+    from mercer.uncertainty.answers import Explanation
 
 _WIDTH, _LINE, _LABEL = 560.0, 22.0, 250.0
 
