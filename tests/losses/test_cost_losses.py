@@ -49,7 +49,7 @@ def test_numbers_are_classes_whatever_their_precision():
         (["a", "b"], [["x", "y"], ["z", "w"]], "expected 2 rows of 2 numbers"),
         (None, [[0.0]], "classes=None in CostMatrix; expected the classes in a list"),
         (["a", "a"], [[0.0, 1.0], [1.0, 0.0]], "each class once"),
-        (["a", "c"], [[0.0, 1.0], [1.0, 0.0]], r"y_pred\[0\] is 'b', which is none of the classes \['a', 'c'\]"),
+        (["a", "c"], [[0.0, 1.0], [1.0, 0.0]], r"y_pred\[0\] is 'b'; expected one of the classes \['a', 'c'\]"),
     ],
 )
 def test_bad_tables_are_named(classes, costs, message):
@@ -134,12 +134,14 @@ def test_prices_of_edits_are_those_of_the_definition(left, right):
 def test_prices_for_tokens_and_bad_prices():
     loss = WeightedEditDistance(pairs=[("colour", "color", 0.0)])
     assert loss(["a", "colour"], ["a", "color"]) == 0.0
-    with pytest.raises(ValueError, match="insertion is -1"):
+    with pytest.raises(
+        ValueError, match="insertion=-1; expected a finite number, zero or more, in WeightedEditDistance"
+    ):
         WeightedEditDistance(insertion=-1)("a", "b")
-    with pytest.raises(ValueError, match="the price of 'a' → 'b' is nan"):
+    with pytest.raises(ValueError, match="price of 'a' → 'b'=nan; expected a finite number"):
         WeightedEditDistance(pairs=[("a", "b", float("nan"))])("a", "b")
     with pytest.raises(
-        ValueError, match=r"pairs\[0\] is \('a', 'b'\) in WeightedEditDistance; expected \(true, said, price\)"
+        ValueError, match=r"pairs\[0\] is \('a', 'b'\) in WeightedEditDistance; expected \(true, predicted, price\)"
     ):
         WeightedEditDistance(pairs=[("a", "b")])("a", "b")
     with pytest.raises(ValueError, match="pairs=3 in WeightedEditDistance; expected a list"):

@@ -147,7 +147,7 @@ def test_lengths_and_widths_that_do_not_match_are_refused():
         with pytest.raises(ValueError, match="Y_true has 2 objects and Y_pred has 1"):
             loss.paired(["a", "b"], ["a"])
     for loss in (Hamming(), SquaredError()):
-        with pytest.raises(ValueError, match="Y_true have 2 entries and those of Y_pred 3"):
+        with pytest.raises(ValueError, match="Y_true has 2 entries per vector and Y_pred 3"):
             loss.matrix(np.ones((1, 2)), np.ones((1, 3)))
 
 
@@ -209,9 +209,27 @@ def test_a_new_loss_is_one_method():
         def pointwise(self, y_true, y_pred):
             return abs(len(y_true) - len(y_pred))
 
-    assert Lengths().matrix(["a", "bcd"], ["", "xy"]).tolist() == [[1.0, 1.0], [3.0, 1.0]]
+    class Many(Loss):
+        def compute(self, Y_true, Y_pred, paired):
+            sizes, others = (np.array([len(y) for y in Y]) for Y in (Y_true, Y_pred))
+            return np.abs((sizes if paired else sizes[:, None]) - others).astype(float)
+
+    for loss in (Lengths(), Many()):
+        assert loss.matrix(["a", "bcd"], ["", "xy"]).tolist() == [[1.0, 1.0], [3.0, 1.0]]
+        assert loss.paired(["a", "bcd"], ["", "xy"]).tolist() == [1.0, 1.0]
+        assert loss("bcd", "") == 3.0
     with pytest.raises(TypeError, match="must define pointwise"):
         Loss()("a", "b")
+
+
+def test_every_loss_says_which_outputs_it_takes():
+    import mercer.losses as room
+
+    losses = [getattr(room, name) for name in room.__all__ if name != "resolve_loss"]
+    assert all(loss.outputs for loss in losses)
+    of_any_kind = {loss.__name__ for loss in losses if loss.outputs == Loss.outputs}
+    assert of_any_kind == {"Loss", "CallableLoss", "ZeroOne"}
+    assert {loss.__name__ for loss in losses if loss.takes_scores} == {"RocAuc", "TopK"}
 
 
 def test_codes():

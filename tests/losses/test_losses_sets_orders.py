@@ -143,7 +143,7 @@ def test_values_like_kernels(loss):
 @pytest.mark.parametrize("empty", [float("nan"), float("inf"), "1", None, True], ids=repr)
 @pytest.mark.parametrize("loss", [F1, Jaccard])
 def test_a_value_for_two_empty_sets_that_is_no_number_is_refused(loss, empty):
-    message = rf"empty={empty!r} in {loss.__name__}; expected what two empty sets score, a finite number"
+    message = rf"empty={empty!r}; expected the score of two empty sets in {loss.__name__}, a finite number"
     for call in (
         lambda: loss(empty)({1}, {1}),
         lambda: loss(empty).matrix([{1}], [{1}]),
@@ -164,7 +164,7 @@ def test_sets_that_cannot_be_compared_are_refused():
         F1().paired(np.eye(3), np.eye(2))
     with pytest.raises(ValueError, match="Y_true has 2 objects and Y_pred has 1"):
         F1().paired([{1}, {2}], [{1}])
-    with pytest.raises(ValueError, match="Y_true have 4 pixels and those of Y_pred 9"):
+    with pytest.raises(ValueError, match="Y_true has 4 pixels per mask and Y_pred 9"):
         IoU().matrix(np.ones((1, 2, 2)), np.ones((1, 3, 3)))
 
 
@@ -175,9 +175,9 @@ def test_orders_that_cannot_be_compared_are_refused():
         Kendall().matrix([[1, 2, 3], [1, 2]], [[1, 2, 3]])
     with pytest.raises(TypeError, match=r"Y_pred\[0\] is 'abc', a str; expected the ranks"):
         Kendall().matrix([[1, 2, 3]], ["abc"])
-    with pytest.raises(ValueError, match="ties='c' in Kendall; expected 'a' or 'b'"):
+    with pytest.raises(ValueError, match="ties='c'; expected 'a' or 'b'"):
         Kendall("c")([1, 2], [2, 1])
-    with pytest.raises(ValueError, match=r"k=0 in TopK"):
+    with pytest.raises(ValueError, match=r"k=0; expected the number of guesses that count in TopK"):
         TopK(0).matrix(np.eye(2), np.eye(2))
     with pytest.raises(ValueError, match=r"Y_true\[1\] is label 7; expected one from 0 to 2"):
         TopK(1).paired(np.array([0, 7]), np.ones((2, 3)))

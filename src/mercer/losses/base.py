@@ -1,34 +1,52 @@
-"""What a loss is, and the one a user means."""
+"""Losses: the base class, the output kernel's loss, losses given as functions, and `resolve_loss`.
+
+A new loss is a class with one method, in the file of the outputs it compares: `pointwise`, or `compute` where many pairs can be
+compared at once.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, namespace
-from mercer.core.collections import Collection, count, is_numeric, member, take
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Collection, as_objects, count, is_numeric, member, take
 from mercer.kernels.base import Kernel, _same
-from mercer.losses.rows import alone, side_by_side
 
 _BLOCK = 32
 """Vectors per kernel call when only the diagonal of their matrix is wanted."""
 
 
 class Loss(BaseEstimator):
-    r"""A cost :math:`\Delta(y, \hat y)` of saying ŷ where y is true.
+    r"""A cost :math:`\Delta(y, \hat y)` of predicting ŷ where y is true.
 
-    A new loss is a dataclass (``@dataclass(eq=False, repr=False)``) with one method, `pointwise`.
-    Override `paired` and `matrix` when there is a faster way.
+    A new loss is a dataclass (``@dataclass(eq=False, repr=False)``) that defines `pointwise` for two objects, or `compute` for
+    two collections, and says in `outputs` which objects it compares.
     """
+
+    outputs: ClassVar[str] = "objects of any kind"
+    """The objects this loss compares, in words."""
+    takes_scores: ClassVar[bool] = False
+    """Whether a prediction is a vector of scores of the labels, rather than an object like the true one."""
 
     def pointwise(self, y_true: Any, y_pred: Any) -> float:
         """Δ(y, ŷ) for two objects."""
-        raise TypeError(f"{type(self).__name__} must define pointwise(y_true, y_pred)")
+        if type(self).compute is Loss.compute:
+            raise TypeError(f"{type(self).__name__} must define pointwise(y_true, y_pred)")
+        return float(self.compute(alone(y_true), alone(y_pred), paired=True)[0])
+
+    def compute(self, Y_true: Collection, Y_pred: Collection, paired: bool) -> Array:
+        """Δ(y_i, ŷ_i) for each i if `paired`, else the matrix of Δ(y_i, ŷ_j)."""
+        A, B = side_by_side(Y_true, Y_pred, paired=paired)
+        if paired:
+            return np.asarray([self._finite(A, B, i, i) for i in range(count(A))])
+        return np.asarray([[self._finite(A, B, i, j) for j in range(count(B))] for i in range(count(A))])
 
     def __call__(self, y_true: Any, y_pred: Any) -> float:
         """Δ(y, ŷ) for two objects."""
@@ -36,14 +54,11 @@ class Loss(BaseEstimator):
 
     def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
         """Δ(y_i, ŷ_i) for each i."""
-        A, B = side_by_side(Y_true, Y_pred, paired=True)
-        return np.asarray([self._finite(A, B, i, i) for i in range(count(A))])
+        return self.compute(Y_true, Y_pred, paired=True)
 
     def matrix(self, A: Collection, B: Collection) -> Array:
         """Δ(a, b) for each true object a in `A` and predicted object b in `B`."""
-        A, B = side_by_side(A, B)
-        rows = [[self._finite(A, B, i, j) for j in range(count(B))] for i in range(count(A))]
-        return np.asarray(rows)
+        return self.compute(A, B, paired=False)
 
     def _finite(self, A: Collection, B: Collection, i: int, j: int) -> float:
         y, z = member(A, i), member(B, j)
@@ -90,10 +105,10 @@ class CallableLoss(Loss):
     row_shape: tuple[int, ...] | None = None
 
     def pointwise(self, y_true: Any, y_pred: Any) -> float:
-        """The function's value, on outputs as the user writes them."""
-        return self.function(self._own(y_true), self._own(y_pred))
+        """The value of the function, on outputs as the user writes them."""
+        return self.function(self._as_written(y_true), self._as_written(y_pred))
 
-    def _own(self, y: Any) -> Any:
+    def _as_written(self, y: Any) -> Any:
         if self.row_shape is None or tuple(y.shape) == tuple(self.row_shape):
             return y
         return float(y[0]) if self.row_shape == () else namespace(y).reshape(y, self.row_shape)
@@ -118,44 +133,33 @@ class KernelLoss(Loss):
     4.0
     """
 
+    outputs = "objects that the kernel compares"
     kernel: Kernel
 
-    def pointwise(self, y_true: Any, y_pred: Any) -> float:
-        """The squared distance of two objects."""
-        return float(self.matrix(alone(y_true), alone(y_pred))[0, 0])
+    def compute(self, Y_true: Collection, Y_pred: Collection, paired: bool) -> Array:
+        """Squared distances; of pairs, without the whole matrix."""
+        A, B = self.kernel.check(Y_true, "Y_true"), self.kernel.check(Y_pred, "Y_pred")
+        A, B = side_by_side(A, B, paired=paired)
+        left, right = broadcast(self.kernel.diag(A), self.kernel.diag(B), paired)
+        distance = left + right - 2.0 * (self._diagonal(A, B) if paired else self.kernel(A, B))
+        # a negative distance is a rounding error under a positive semi-definite kernel, and a value under any other
+        return namespace(distance).clip(distance, 0.0, None) if self.kernel.is_psd else distance
 
-    def paired(self, Y_true: Collection, Y_pred: Collection) -> Array:
-        """Squared distances of pairs, without the whole matrix."""
-        A, B = self._checked(Y_true, Y_pred, paired=True)
+    def _diagonal(self, A: Collection, B: Collection) -> Array:
+        """l(a_i, b_i) for each i."""
         # vectors: a small block is one fast call; objects: its off-diagonal would be work lost
         step = _BLOCK if is_numeric(A) else 1
         parts = [slice(i, min(i + step, count(A))) for i in range(0, count(A), step)]
         blocks = [self.kernel(take(A, part), take(B, part)) for part in parts]
         xp = namespace(blocks[0])
-        cross = xp.concat([xp.linalg.diagonal(block) for block in blocks])
-        return self._distance(self.kernel.diag(A), self.kernel.diag(B), cross)
-
-    def matrix(self, A: Collection, B: Collection) -> Array:
-        """Squared distances of all pairs."""
-        A, B = self._checked(A, B)
-        left, right = self.kernel.diag(A), self.kernel.diag(B)
-        return self._distance(left[:, None], right[None, :], self.kernel(A, B))
-
-    def _checked(self, A: Collection, B: Collection, paired: bool = False) -> tuple[Collection, Collection]:
-        A, B = self.kernel.check(A, "Y_true"), self.kernel.check(B, "Y_pred")
-        return side_by_side(A, B, paired=paired)
-
-    def _distance(self, left: Array, right: Array, cross: Array) -> Array:
-        distance = left + right - 2.0 * cross
-        # under a positive semi-definite kernel, below zero is rounding; under any other, a figure
-        return namespace(cross).clip(distance, 0.0, None) if self.kernel.is_psd else distance
+        return xp.concat([xp.linalg.diagonal(block) for block in blocks])
 
 
 def resolve_loss(loss: Any, kernel: Kernel, row_shape: tuple[int, ...] | None = None) -> Loss:
-    """The `Loss` a user means: the output kernel's own, or any function of two objects.
+    """Return the `Loss` that a user's parameter stands for: the output kernel's own, a loss, or a function of two objects.
 
-    "rkhs" asks an estimator to choose its ridge by distances before decoding; between two objects
-    that distance is the kernel's loss. `row_shape` is the shape in which the user writes one vector.
+    "rkhs" asks an estimator to choose alpha by distances before decoding; between two objects that distance is the kernel's
+    loss. `row_shape` is the shape in which the user writes one vector.
 
     Examples
     --------
@@ -165,6 +169,11 @@ def resolve_loss(loss: Any, kernel: Kernel, row_shape: tuple[int, ...] | None = 
     """
     if loss is None or (isinstance(loss, str) and loss in ("kernel", "rkhs")):
         return KernelLoss(kernel)
+    return as_loss(loss, row_shape)
+
+
+def as_loss(loss: Any, row_shape: tuple[int, ...] | None = None) -> Loss:
+    """Return a loss, or a function of two objects as a `CallableLoss`."""
     if isinstance(loss, type):
         raise TypeError(f"loss is the class {loss.__name__}; write {loss.__name__}() for a loss")
     if isinstance(loss, Loss):
@@ -176,3 +185,40 @@ def resolve_loss(loss: Any, kernel: Kernel, row_shape: tuple[int, ...] | None = 
         "distance before decoding), or a callable loss(y_true, y_pred) such as "
         "mercer.losses.ZeroOne()"
     )
+
+
+def side_by_side(A: Collection, B: Collection, *, paired: bool = False) -> tuple[Collection, Collection]:
+    """Return true and predicted objects as numeric arrays of one library or as object arrays; as many of each if `paired`."""
+    A = A if is_numeric(A) else as_objects(A, "Y_true")
+    B = B if is_numeric(B) else as_objects(B, "Y_pred")
+    n, m = count(A), count(B)
+    if paired and n != m:
+        raise ValueError(f"Y_true has {n} objects and Y_pred has {m}; expected one prediction for each")
+    return A, (like(B, A) if is_numeric(A) and is_numeric(B) else B)
+
+
+def alone(thing: Any) -> Collection:
+    """Return a collection of one object: an array for a vector or a number."""
+    if isinstance(thing, Real):
+        return np.asarray([thing])
+    if is_numeric(thing):
+        return thing[None, ...]
+    objects = np.empty(1, dtype=object)
+    objects[0] = thing
+    return objects
+
+
+def broadcast(left: Array, right: Array, paired: bool) -> tuple[Array, Array]:
+    """Return a number for each row and for each column, ready for arithmetic on pairs or on the whole matrix."""
+    return (left, right) if paired else (left[:, None], right[None, :])
+
+
+def row_products(A: Array, B: Array, paired: bool) -> Array:
+    """Return the inner products of rows: of the i-th with the i-th if `paired`, else of all pairs."""
+    return namespace(A).sum(A * B, axis=1) if paired else A @ B.T
+
+
+def require_same_width(A: Array, B: Array, what: str) -> None:
+    """Raise ValueError unless the rows of both matrices have as many entries."""
+    if A.shape[1] != B.shape[1]:
+        raise ValueError(f"Y_true has {A.shape[1]} {what} and Y_pred {B.shape[1]}; expected as many in both")

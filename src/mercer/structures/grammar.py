@@ -134,7 +134,7 @@ class _Chart:
             for others in self.sequences(rest, middle, end)
         ]
 
-    def symbol(self, symbol: Hashable, begin: int, end: int) -> list[Any]:
+    def symbol(self, symbol: Any, begin: int, end: int) -> list[Any]:
         """Trees of a nonterminal, or the word itself if it stands there."""
         if is_node(symbol):
             return self.spanning(symbol[0], begin, end)
