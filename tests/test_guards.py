@@ -123,7 +123,9 @@ def test_wheel_holds_the_library_its_types_and_nothing_else(tmp_path):
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"mercer/py.typed", "mercer/datasets/SHA256SUMS", "mercer/__init__.py"} <= set(names)
+    assert {"mercer/py.typed", "mercer/datasets/SHA256SUMS", "mercer/report/style.css", "mercer/__init__.py"} <= set(
+        names
+    )
     folders = {name.split("/")[0] for name in names}
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"mercer"}
     assert not [name for name in names if "experiments" in name or "test_" in name]

@@ -23,8 +23,8 @@ from mercer._version import __version__
 from mercer.core.files import written_atomically
 from mercer.structures.graphs import forget_views
 
-_WITHOUT_MODELS = ("__main__", "_version", "cli", "datasets", "report", "saving", "testing")
-"""Modules and rooms whose types are never part of a model."""
+_WITHOUT_MODELS = ("cli", "datasets", "report", "testing")
+"""Rooms whose types are never part of a model."""
 
 _FORMAT = "mercer-model"
 _DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array")
@@ -146,8 +146,7 @@ def _types_in(sio: Any, path: Path) -> list[str]:
 
 def _modules() -> Iterator[ModuleType]:
     for room in iter_modules([str(Path(__file__).parent)]):
-        if room.name not in _WITHOUT_MODELS:
-            module = import_module(f"mercer.{room.name}")
-            yield module
-            for found in walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
-                yield import_module(found.name)
+        if room.ispkg and room.name not in _WITHOUT_MODELS:
+            package = import_module(f"mercer.{room.name}")
+            yield package
+            yield from (import_module(each.name) for each in walk_packages(package.__path__, f"{package.__name__}."))

@@ -91,8 +91,9 @@ def fit(  # noqa: PLR0913
 ) -> None:
     """Learn to turn the first column of a file into the second, and save the model."""
     from mercer.cli import text_commands as commands
+    from mercer.cli.presets import FitOptions
 
-    options = commands.FitOptions(preset, input_kernel, output_kernel, alpha, loss, rank, tokens, skip_bad)
+    options = FitOptions(preset, input_kernel, output_kernel, alpha, loss, rank, tokens, skip_bad)
     with _interruptible():
         commands.fit(pairs, output, options, _say)
     print(output)

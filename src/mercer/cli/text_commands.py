@@ -5,25 +5,16 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from mercer.cli.kernel_names import parse_kernel
-from mercer.cli.presets import PRESETS, Choices
+from mercer.cli.presets import FitOptions
 from mercer.core.files import naming_file
 from mercer.io.lines import BadLine, Line, read_inputs, read_pairs
-from mercer.io.text_model import SIDES, TextModel
-from mercer.losses import EditDistance, Loss, ZeroOne
+from mercer.io.text_model import TextModel
 from mercer.report.progress import tracked
 from mercer.saving import load, require_skops, save
-
-LOSSES: dict[str, Loss | str] = {"edit": EditDistance(), "zero-one": ZeroOne(), "kernel": "kernel"}
-"""Losses by name."""
-
-TOKENS = {"input": ["input"], "output": ["output"], "both": list(SIDES)}
-"""Sides whose symbols are words, by name."""
 
 CHUNK = 64
 """Lines predicted at a time; at most these are lost when a run is stopped."""
@@ -39,38 +30,6 @@ Say = Callable[[str], None]
 
 class Stopped(Exception):
     """The user stopped a run; the message says what was kept."""
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """Options of ``mercer fit`` as they were typed; None where one was not given."""
-
-    preset: str = "strings"
-    input_kernel: str | None = None
-    output_kernel: str | None = None
-    alpha: str | None = None
-    loss: str | None = None
-    rank: int | None = None
-    tokens: str | None = None
-    skip_bad: bool = False
-
-    def model(self) -> TextModel:
-        """Return the model to fit; raise ValueError for an option that cannot be used."""
-        for name, known in (("preset", PRESETS), ("loss", LOSSES), ("tokens", TOKENS)):
-            value = getattr(self, name)
-            if value is not None and value not in known:
-                raise ValueError(f"--{name} {value!r}; expected one of {', '.join(known)}")
-        if self.rank is not None and self.rank < 1:
-            raise ValueError(f"--rank {self.rank}; expected a whole number from 1")
-        choices = Choices(
-            _parsed(self.input_kernel, parse_kernel),
-            _parsed(self.output_kernel, parse_kernel),
-            _parsed(self.alpha, _alpha),
-            _parsed(self.loss, LOSSES.get),
-            self.rank,
-        )
-        estimator = PRESETS[self.preset].estimator(self.preset, choices)
-        return TextModel(estimator, _parsed(self.tokens, TOKENS.get) or [], self.preset)
 
 
 def fit(pairs: str | Path, output: Path, options: FitOptions, say: Say = print) -> Path:
@@ -143,19 +102,6 @@ def _answers(model: TextModel, chunk: list[Line], top_k: int | None) -> Iterator
     for text, ranked in zip(column, model.rank(column, top_k), strict=True):
         for rank, (answer, score) in enumerate(ranked, start=1):
             yield f"{text}\t{rank}\t{answer}\t{score:.6g}\n"
-
-
-def _parsed(option: str | None, parse: Callable[[str], Any]) -> Any:
-    return None if option is None else parse(option)
-
-
-def _alpha(alpha: str) -> float | str:
-    if alpha in ("loo", "gcv", "kfold"):
-        return alpha
-    with suppress(ValueError):
-        if 0 < float(alpha) < float("inf"):
-            return float(alpha)
-    raise ValueError(f"--alpha {alpha!r}; expected a number above 0, or loo, gcv or kfold to choose one")
 
 
 def _report_bad(path: str | Path, bad: list[BadLine], skip: bool, say: Say) -> None:

@@ -8,42 +8,11 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 
 import numpy as np
 
 from mercer.report.tables import Table
-
-STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0; --panel: #f6f8fa;
-  --accent: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e6e9ec; --soft: #9aa4af; --line: #343b43;
-  --panel: #1d2125; --accent: #ff8a80; } .pixels img { filter: invert(.92); } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 66rem; background: var(--paper); color: var(--ink);
-  font: 1rem/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .75rem; } h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
-p { max-width: 44rem; margin: .5rem 0; } .wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--soft); font-size: .9rem; padding-bottom: .35rem; }
-th, td { padding: .35rem .65rem .35rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; white-space: normal; }
-thead th { color: var(--soft); font-weight: 600; font-size: .9rem; vertical-align: bottom; white-space: normal; }
-tbody th { font-weight: 400; } td.best { font-weight: 700; }
-.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: .75rem; margin: .75rem 0;
-  padding: 0; list-style: none; }
-.card { margin: 0; padding: .6rem .7rem; background: var(--panel); border-radius: .5rem; }
-.card > p { margin: 0 0 .4rem; color: var(--soft); font-size: .85rem; }
-.pictures { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .5rem; } figure { margin: 0; }
-.pixels { position: relative; }
-.pixels img { display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated; border-radius: 2px; }
-.photographs .pixels img { filter: none; }
-.pixels.divided::after { content: ""; position: absolute; left: -3px; right: -3px; top: 50%;
-  border-top: 2px solid var(--accent); transform: translateY(-1px); }
-figcaption { font-size: .75rem; line-height: 1.35; color: var(--soft); margin-top: .3rem;
-  font-variant-numeric: tabular-nums; }
-@media (max-width: 30rem) { table { font-size: .85rem; } th, td { padding-right: .55rem; } }
-footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
-"""
 
 
 @dataclass(frozen=True)
@@ -67,13 +36,14 @@ class Card:
 def page(title: str, blocks: Iterable[str], footer: str = "") -> str:
     """Return a page made of blocks of HTML."""
     body = "\n".join(blocks)
+    style = files("mercer.report").joinpath("style.css").read_text(encoding="utf-8")
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
-<style>{STYLE}</style>
+<style>{style}</style>
 </head>
 <body>
 <h1>{escape(title)}</h1>
