@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor, isfinite, log10
@@ -13,37 +13,28 @@ _DASHES = ("", "7 4", "2 3", "10 3 2 3", "1 4", "12 4")
 
 @dataclass(frozen=True)
 class Line:
-    """Points of a line, and how far its band reaches up and down from each (nowhere without `errors`)."""
+    """Points of a line, and the half-widths of its error band (no band without `errors`)."""
 
     across: Sequence[float]
     up: Sequence[float]
     errors: Sequence[float] | None = None
+    dots: bool = True
+    """Mark the points; not for curves of many points."""
 
 
-def line_chart(
-    lines: Mapping[str, Line],
-    *,
-    across: str,
-    up: str,
-    title: str = "",
-    dots: bool = True,
-    log_across: bool = False,
-    log_up: bool = False,
-) -> str:
-    """A chart of named lines over a common axis, as one block of HTML.
+def line_chart(lines: Mapping[str, Line], *, across: str, up: str, title: str = "", log: Collection[str] = ()) -> str:
+    """Draw named lines over a common axis, as one block of HTML.
 
     Parameters
     ----------
     lines : mapping of str to Line
-        What to draw; the names make the legend. Lines differ in colour and in dash.
+        The lines by name; the names make the legend. Lines differ in colour and in dash.
     across, up : str
-        What the axes show.
+        Titles of the axes.
     title : str
-        A heading above it.
-    dots : bool
-        Whether points are marked; not for curves of many points.
-    log_across, log_up : bool
-        Whether an axis is logarithmic; its values then have to be above zero.
+        Heading of the chart.
+    log : collection of str
+        The axes that are logarithmic, "across" or "up" or both; their values must be above zero.
 
     Examples
     --------
@@ -62,8 +53,8 @@ def line_chart(
             )
         if not all(map(isfinite, [*line.across, *line.up, *errors])):
             raise ValueError(f"line {name!r} contains NaN or infinity; expected finite numbers")
-    horizontal = _Axis([x for line in lines.values() for x in line.across], _LEFT, _WIDTH - _RIGHT, log_across)
-    vertical = _Axis([y for line in lines.values() for y in _reach(line)], _HEIGHT - _BOTTOM, _TOP, log_up)
+    horizontal = _Axis([x for line in lines.values() for x in line.across], _LEFT, _WIDTH - _RIGHT, "across" in log)
+    vertical = _Axis([y for line in lines.values() for y in _reach(line)], _HEIGHT - _BOTTOM, _TOP, "up" in log)
     marks = [
         f'<text x="{horizontal(x):.1f}" y="{_HEIGHT - _BOTTOM + 17:.1f}" text-anchor="middle">{x:g}</text>'
         for x in horizontal.ticks()
@@ -90,7 +81,7 @@ def line_chart(
                 0, f'<polygon class="band {colour}" points="{_path([(horizontal(x), vertical(y)) for x, y in edge])}"/>'
             )
         drawn.append(f'<polyline class="line {colour}"{style} points="{_path(places)}"/>')
-        if dots:
+        if line.dots:
             drawn += [f'<circle class="dot {colour}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places]
         key = f'<svg viewBox="0 0 34 8"><line class="line {colour}"{style} x1="0" x2="34" y1="4" y2="4"/></svg>'
         legend.append(f"<li>{key}{escape(name)}</li>")
@@ -121,7 +112,7 @@ _STYLE = """
 
 
 class _Axis:
-    """Numbers to places between two ends."""
+    """Map from numbers to positions between two ends."""
 
     def __init__(self, values: Sequence[float], start: float, end: float, logarithmic: bool = False) -> None:
         if logarithmic and min(values) <= 0:
@@ -139,7 +130,7 @@ class _Axis:
         return log10(value) if self.logarithmic else value
 
     def ticks(self) -> list[float]:
-        """Round numbers within the axis, four or so."""
+        """Return about four round numbers within the axis."""
         if self.logarithmic:
             powers = range(floor(self.low), floor(self.high) + 2)
             every = [digit * 10.0**power for power in powers for digit in (1, 3)]

@@ -1,4 +1,4 @@
-"""What the papers' protocols on digits have in common: small folds to train on, and choices made inside them."""
+"""Parts that the protocols of the papers share: small folds to train on, and choices made inside them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Split:
 
 
 def first_of_each(labels: np.ndarray, count: int, skip: int = 0) -> np.ndarray:
-    """Positions of the first `count` examples of each class after `skip` of them, in the order of the data.
+    """Return positions of the first `count` examples of each class after `skip` of them, in the order of the data.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def first_of_each(labels: np.ndarray, count: int, skip: int = 0) -> np.ndarray:
 
 
 def block_folds(n: int, folds: int) -> list[Split]:
-    """`n` examples cut into consecutive blocks; each in turn is trained on and all the others are the test.
+    """Cut `n` examples into consecutive blocks; each in turn is the training set and all others are the test set.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def block_folds(n: int, folds: int) -> list[Split]:
 
 
 def shuffled_folds(n: int, folds: int, seed: int) -> list[Split]:
-    """The same with the examples shuffled first.
+    """Cut `n` shuffled examples into blocks, as `block_folds` does.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def shuffled_folds(n: int, folds: int, seed: int) -> list[Split]:
 
 
 def stratified_folds(labels: np.ndarray, folds: int, seed: int | None = None) -> list[Split]:
-    """The same class by class, so that each fold has its share of each; in the order of the data where no seed is given.
+    """Cut each class into blocks, so that every fold has its share of each; shuffled if a seed is given.
 
     Examples
     --------
@@ -80,15 +80,15 @@ def _one_fold_each(parts: list[np.ndarray], n: int) -> list[Split]:
 
 
 def input_scales(X: np.ndarray, factors: Iterable[float]) -> list[Gaussian]:
-    """Gaussian kernels whose scales are multiples of the median distance of the training inputs."""
+    """Make Gaussian kernels whose scales are multiples of the median distance of the training inputs."""
     median = Gaussian(scale="median").resolve(X).scale
     return [Gaussian(float(factor * median)) for factor in factors]
 
 
 def best_by_leave_one_out(models: Iterable[ObjectEstimator], X: Any, y: Any) -> ObjectEstimator:
-    """The fitted model of the smallest leave-one-out figure over its own settings and its ridge (or k).
+    """Fit all models and return the one of least leave-one-out loss over its own alpha (or k).
 
-    Every model must choose its ridge by ``alpha="loo"`` (its number of neighbours by ``k="loo"``), and by the same loss.
+    Every model must choose its alpha by ``alpha="loo"`` (its number of neighbours by ``k="loo"``), by the same loss.
     """
     fitted = [clone(model).fit(X, y) for model in models]
     return min(fitted, key=lambda model: float(np.min(model.loo_path_)))

@@ -17,30 +17,30 @@ from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 
 _BLOCK = 4096
-"""Parts whose kernel values against all training parts are held at once."""
+"""Number of parts whose kernel values against all training parts are held at once."""
 
 
 class MaxMarginChain(SequenceLabeller):
-    r"""Label every part of a sequence, the labels of neighbours depending on each other (Taskar et al. 2004).
+    r"""Label every part of a sequence, with weights for pairs of neighbouring labels (Taskar et al. 2004).
 
     A labelling scores :math:`\sum_t \langle w_{y_t}, \phi(x_t)\rangle + \sum_t M_{y_t y_{t+1}}`; φ belongs to a kernel on
     parts and is the same at all positions. Training minimises
 
     .. math:: \tfrac12 \|w\|^2 + \tfrac12 \|M\|^2 + C \sum_i \max_y \left[\Delta(y_i, y) + s(x_i, y) - s(x_i, y_i)\right],
 
-    Δ the number of wrong labels, by block-coordinate Frank-Wolfe on the dual (Lacoste-Julien et al. 2013), whose duality
-    gap says how far from the optimum it stopped. Prediction is exact (Viterbi).
+    Δ the number of wrong labels, by block-coordinate Frank-Wolfe on the dual (Lacoste-Julien et al. 2013). The duality gap
+    bounds the distance to the optimum. Prediction is exact (Viterbi).
 
     Parameters
     ----------
     kernel : Kernel, default=Gaussian(scale="median")
         Similarity of two parts.
     C : float, default=1.0
-        The weight of the violations.
+        Weight of the violations.
     tol : float, default=0.01
         Stop when the duality gap is below this share of the objective.
     max_passes : int, default=100
-        Most passes over the sequences; a warning tells when the gap is still larger.
+        Most passes over the sequences; a `ConvergenceWarning` is raised if the gap is still larger.
     random_state : int, default=0
         Seed of the order of the sequences.
 
@@ -93,17 +93,17 @@ class MaxMarginChain(SequenceLabeller):
         nodes, edges, losses = np.zeros((len(truth), labels)), np.zeros((n, labels, labels)), np.zeros(n)
         state = (C, nodes, edges, losses)
         rng = np.random.default_rng(self.random_state)
-        everyone, dual = np.arange(n), 0.0
+        all_sequences, dual = np.arange(n), 0.0
         self.passes_, converged = 0, False
         while not converged and self.passes_ < self.max_passes:
             gap, gain = one_pass(gram, truth, segments.starts, rng.permutation(n), *state, True)
             dual += gain
             self.passes_ += 1
             if gap <= 2.0 * self.tol * (dual + gap):
-                # gaps met along the way are those of earlier points; before stopping look at this one
-                gap, _ = one_pass(gram, truth, segments.starts, everyone, *state, False)
+                # the gaps of a pass are those of earlier points; before stopping compute that of the last one
+                gap, _ = one_pass(gram, truth, segments.starts, all_sequences, *state, False)
                 converged = gap <= self.tol * (dual + gap)
-        gap, _ = one_pass(gram, truth, segments.starts, everyone, *state, False)
+        gap, _ = one_pass(gram, truth, segments.starts, all_sequences, *state, False)
         objective = dual + gap
         if not converged:
             warnings.warn(
@@ -118,7 +118,7 @@ class MaxMarginChain(SequenceLabeller):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The best labelling of each sequence, as strings where all labels are single letters, else as tuples."""
+        """Return the best labelling of each sequence: strings if all labels are single letters, else tuples."""
         check_is_fitted(self, "coefficients_")
         segments = Segments.of(X, "X")
         blocks = range(0, len(segments.rows), _BLOCK)

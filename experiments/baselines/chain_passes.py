@@ -1,4 +1,4 @@
-"""The compiled loops of the max-margin chain: the best labelling, and training one sequence at a time."""
+"""Compiled loops of the max-margin chain: the best labelling, and training one sequence at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True)
 def best_labelling(nodes: np.ndarray, transitions: np.ndarray) -> np.ndarray:
-    """The labels y that maximise Σ nodes[t, y_t] + Σ transitions[y_t, y_{t+1}] (Viterbi); of equals the first."""
+    """Find labels y that maximise Σ nodes[t, y_t] + Σ transitions[y_t, y_{t+1}] (Viterbi); of equals the first."""
     length, labels = nodes.shape
     best = nodes[0].copy()
     back = np.zeros((length, labels), dtype=np.int64)
@@ -32,7 +32,7 @@ def best_labelling(nodes: np.ndarray, transitions: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def _worst_violation(scores: np.ndarray, transitions: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """The labelling that maximises score + number of wrong labels."""
+    """Find the labelling that maximises score + number of wrong labels."""
     augmented = scores + 1.0
     for t in range(len(truth)):
         augmented[t, truth[t]] -= 1.0
@@ -41,7 +41,7 @@ def _worst_violation(scores: np.ndarray, transitions: np.ndarray, truth: np.ndar
 
 @njit(cache=True)
 def _difference(truth: np.ndarray, other: np.ndarray, labels: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Features of the truth minus those of another labelling (per node, per transition), and how many labels differ."""
+    """Subtract the features of another labelling from those of the truth (nodes, transitions), and count labels that differ."""
     nodes, edges = np.zeros((len(truth), labels)), np.zeros((labels, labels))
     wrong = 0.0
     for t in range(len(truth)):
@@ -66,10 +66,10 @@ def one_pass(
     losses: np.ndarray,
     move: bool,
 ) -> tuple[float, float]:
-    """Block-coordinate Frank-Wolfe over the sequences in `order`; returns the sum of their duality gaps and what the dual gained.
+    """Run block-coordinate Frank-Wolfe over the sequences in `order`; return the sum of the duality gaps and the gain.
 
-    `nodes` (parts × labels), `edges` (sequences × labels × labels) and `losses` (sequences) are the convex
-    combinations the dual is made of; they are moved in place, or only looked at.
+    `nodes` (parts × labels), `edges` (sequences × labels × labels) and `losses` (sequences) are the convex combinations of
+    the dual; they are changed in place if `move` is True.
     """
     labels = nodes.shape[1]
     total = np.zeros((labels, labels))

@@ -1,4 +1,4 @@
-"""Ridge regression of sequences on sequences, held to an alignment known beforehand (Cortes, Mohri and Weston 2007)."""
+"""Ridge regression of sequences on sequences with a known alignment (Cortes, Mohri and Weston 2007)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mercer.kernels.base import Kernel
 
 
 class ConstrainedRidge(SequenceLabeller):
-    r"""Regress one-hot symbols on whole sequences, knowing that each part alone stands for the symbol at its position.
+    r"""Regress one-hot symbols on whole sequences, with the prior that each part alone gives the symbol at its position.
 
     With :math:`f(x) = \sum_p f_p(x_p)`, ψ the one-hot blocks of a whole output and :math:`\psi_p` the block of
     position p, the others zero,
@@ -24,8 +24,8 @@ class ConstrainedRidge(SequenceLabeller):
               + \eta \sum_i \sum_p \|f_p(x_{ip}) - \psi_p(y_{ip})\|^2 + \alpha \sum_p \|f_p\|^2 .
 
     The second sum is the prior knowledge, a soft constraint WA = B on the regression matrix. η = 0 is plain ridge
-    regression (a part may speak for symbols at other positions: context); η → ∞ lets every part speak for itself alone.
-    The system over sequences and parts is reduced to one over the sequences: with :math:`J_p = (\eta K_p + \alpha I)^{-1}`,
+    regression (a part may predict symbols at other positions: context); with η → ∞ every part predicts its own symbol alone.
+    The system over sequences and parts is reduced to one over sequences: with :math:`J_p = (\eta K_p + \alpha I)^{-1}`,
 
     .. math:: \Bigl(I + \sum_p K_p J_p\Bigr) b = \psi(y) - \eta \sum_p K_p J_p \psi_p, \qquad
               f_p = k_p J_p (b + \eta\,\psi_p) .
@@ -35,7 +35,7 @@ class ConstrainedRidge(SequenceLabeller):
     kernel : Kernel, default=Gaussian(scale="median")
         Similarity of two parts.
     alpha : float, default=1.0
-        The ridge.
+        Regularization.
     constraint : float, default=1.0
         η, the weight of the prior knowledge.
     empirical : bool, default=False
@@ -112,7 +112,7 @@ class ConstrainedRidge(SequenceLabeller):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f(x) for each sequence: positions × symbols figures, one block per training position."""
+        """Return f(x) for each sequence: positions × symbols values, one block per training position."""
         check_is_fitted(self, "coefficients_")
         segments = Segments.of(X, "X")
         points = np.zeros((len(segments.lengths), self.coefficients_[0].shape[1]))
@@ -126,7 +126,7 @@ class ConstrainedRidge(SequenceLabeller):
         return points
 
     def predict(self, X: Any) -> np.ndarray:
-        """The best symbol at each position; sequences longer than any in training are refused."""
+        """Return the best symbol at each position; a sequence longer than any in training raises ValueError."""
         points = self.decision_function(X)
         lengths, longest = Segments.of(X, "X").lengths, len(self._parts)
         if int(lengths.max()) > longest:

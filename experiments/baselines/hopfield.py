@@ -1,9 +1,8 @@
-"""A Hopfield net for real values: a linear system in a saturated mode."""
+"""Hopfield net for real values: a linear system in a saturated mode."""
 
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer.core.validation import check_real, check_whole
+
 
 class HopfieldNet(TransformerMixin, BaseEstimator):
-    r"""An associative memory on the cube :math:`[-1, 1]^d`: states run to an equilibrium near a stored pattern.
+    r"""Associative memory on the cube :math:`[-1, 1]^d`: states run to an equilibrium near a stored pattern.
 
     The net of Li, Michel and Porod (1989): a linear system :math:`\dot y = T y + I` whose state is held inside the cube,
     synthesised from the patterns :math:`t_1, \dots, t_q`. With P the projection onto the differences
@@ -31,11 +32,11 @@ class HopfieldNet(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     tau : float, default=10
-        τ, how fast what does not lie along the patterns dies out.
+        τ, the rate at which components orthogonal to the patterns decay.
     step : float, default=0.15
         h. These two defaults are those of ``newhop`` in MATLAB's Neural Network Toolbox.
     max_iter : int, default=2000
-        Most steps; a `ConvergenceWarning` says how many states were still moving.
+        Most steps; a `ConvergenceWarning` gives the number of states still moving.
     tol : float, default=1e-8
         A state in which no value changes by more than this in a step is an equilibrium.
 
@@ -48,7 +49,7 @@ class HopfieldNet(TransformerMixin, BaseEstimator):
     rank_ : int
         Dimension of the span of the differences of patterns.
     n_iter_ : int
-        Steps the longest run of the last `transform` took.
+        Steps of the longest run in the last `transform`.
 
     References
     ----------
@@ -71,7 +72,7 @@ class HopfieldNet(TransformerMixin, BaseEstimator):
         self.tol = tol
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Store patterns, the rows of `X`; the last one takes the part of t_q."""
+        """Store patterns, the rows of `X`; the last one is t_q."""
         self._check_parameters()
         patterns = validate_data(self, X, dtype=np.float64)
         furthest = float(np.max(np.abs(patterns)))
@@ -91,7 +92,7 @@ class HopfieldNet(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """The equilibrium each state, a row of `X`, runs to."""
+        """Return the equilibrium that each state, a row of `X`, runs to."""
         check_is_fitted(self, "weights_")
         states = np.clip(validate_data(self, X, dtype=np.float64, reset=False), -1.0, 1.0)
         moving = np.arange(len(states))
@@ -113,13 +114,9 @@ class HopfieldNet(TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name in ("tau", "step"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise ValueError(f"{name}={value!r} in HopfieldNet; expected a finite number above zero")
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, Integral) or self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r} in HopfieldNet; expected a whole number from 1")
-        if not isinstance(self.tol, Real) or not 0 <= float(self.tol) < np.inf:
-            raise ValueError(f"tol={self.tol!r} in HopfieldNet; expected a number, zero or more")
+            check_real(getattr(self, name), name)
+        check_whole(self.max_iter, "max_iter")
+        check_real(self.tol, "tol", closed="left", expected="a number, zero or more")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Sequences of parts end to end, and the symbols that go with them."""
+"""Sequences of parts in one array, and the symbols of their parts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mercer.core.collections import as_objects, as_vectors
 
 @dataclass(frozen=True)
 class Segments:
-    """The parts of all sequences as rows; the i-th sequence is ``rows[starts[i]:starts[i + 1]]``."""
+    """Parts of all sequences as rows; the i-th sequence is ``rows[starts[i]:starts[i + 1]]``."""
 
     rows: np.ndarray
     starts: np.ndarray
 
     @classmethod
     def of(cls, X: Any, name: str) -> Segments:
-        """Sequences of vectors (or images, which are flattened), checked."""
+        """Check sequences of vectors, or of images, which are flattened."""
         sequences = as_objects(X, name)
         arrays = []
         for i, sequence in enumerate(sequences):
@@ -39,26 +39,26 @@ class Segments:
 
     @property
     def lengths(self) -> np.ndarray:
-        """The number of parts of each sequence."""
+        """Number of parts of each sequence."""
         return np.diff(self.starts)
 
     @property
     def positions(self) -> np.ndarray:
-        """For each part, its place in its sequence, from 0."""
+        """Position of each part in its sequence, from 0."""
         return np.arange(len(self.rows)) - np.repeat(self.starts[:-1], self.lengths)
 
     @property
     def owners(self) -> np.ndarray:
-        """For each part, the number of its sequence."""
+        """Number of the sequence of each part."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def slices(self) -> Iterator[slice]:
-        """The rows of each sequence in turn."""
+        """Yield the rows of each sequence in turn."""
         return (slice(int(a), int(b)) for a, b in zip(self.starts[:-1], self.starts[1:], strict=True))
 
 
 def as_symbols(y: Any, segments: Segments) -> tuple[list[Hashable], np.ndarray]:
-    """The distinct symbols of `y`, in order where they have one, and the number of the symbol of each part."""
+    """Return the distinct symbols of `y`, sorted if possible, and the number of the symbol of each part."""
     labellings = as_objects(y, "y")
     if len(labellings) != len(segments.lengths):
         raise ValueError(
@@ -77,7 +77,7 @@ def as_symbols(y: Any, segments: Segments) -> tuple[list[Hashable], np.ndarray]:
 
 
 def joined(numbers: Iterable[np.ndarray], symbols: list[Hashable]) -> np.ndarray:
-    """Numbers back to sequences of symbols: strings where every symbol is a single letter, else tuples."""
+    """Turn numbers into sequences of symbols: strings if every symbol is a single letter, else tuples."""
     text = all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols)
     found = [[symbols[i] for i in row] for row in numbers]
     result = np.empty(len(found), dtype=object)
@@ -87,24 +87,24 @@ def joined(numbers: Iterable[np.ndarray], symbols: list[Hashable]) -> np.ndarray
 
 
 def share_right(predicted: Iterable[Any], truth: Iterable[Any]) -> float:
-    """The share of symbols that are right, position by position."""
+    """Compute the share of correct symbols, position by position."""
     pairs = [pair for left, right in zip(predicted, truth, strict=True) for pair in zip(left, right, strict=True)]
     return float(np.mean([a == b for a, b in pairs]))
 
 
 class SequenceLabeller(BaseEstimator):
-    """An estimator that predicts a symbol for each part of a sequence."""
+    """Estimator that predicts a symbol for each part of a sequence."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """A labelling of each sequence."""
+        """Predict a labelling of each sequence."""
         raise TypeError(f"{type(self).__name__} must define predict(X)")
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of symbols that are right."""
+        """Compute the share of correct symbols."""
         return share_right(self.predict(X), y)
 
     def __sklearn_tags__(self) -> Tags:
-        """X is a collection of sequences of parts."""
+        """Declare that X is a collection of sequences of parts."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True

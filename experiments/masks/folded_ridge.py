@@ -1,4 +1,4 @@
-"""Ridge regression on Nyström features of many rows, with the ridge and honest predictions from folds, in bounded memory."""
+"""Ridge regression on Nyström features of many rows, with alpha and held-out predictions from folds, in bounded memory."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from mercer.core.arrays import cholesky, solve_triangular
 from mercer.operators.features import NystroemFeatures
 
 Rows = Callable[[int], tuple[np.ndarray, np.ndarray]]
-"""The inputs and targets of one part of the data, made when they are asked for."""
+"""Function that computes the inputs and targets of one part of the data."""
 
 
 @dataclass
 class FoldedRidge:
-    r"""The ridge :math:`\min_W \|\Phi W - Y\|^2 + \alpha N \|W\|^2` of all N rows, and the same without each fold.
+    r"""Ridge regression :math:`\min_W \|\Phi W - Y\|^2 + \alpha N \|W\|^2` on all N rows, and without each fold.
 
-    ΦᵀΦ and ΦᵀY add up over the parts of the data, so leaving a fold out is a subtraction, and the squared error of what was
-    left out needs these sums alone. The rows themselves are made twice and never kept.
+    ΦᵀΦ and ΦᵀY are sums over the parts of the data, so a fold is left out by a subtraction, and its squared error needs these
+    sums alone. The rows are computed twice and never kept.
 
     Attributes
     ----------
     alpha : float
-        The ridge of least held-out squared error.
+        The alpha of least held-out squared error.
     errors : array
-        The held-out mean squared error of each ridge.
+        Held-out mean squared error of each alpha.
     """
 
     features: NystroemFeatures
@@ -59,15 +59,15 @@ class FoldedRidge:
         mean = sum(total for _, total in sums) / counts.sum()
         crosses = []
         for fold, (values, targets) in enumerate(sums):
-            crosses.append(_into(features, products[fold] - np.outer(values, mean)))
+            crosses.append(_to_features(features, products[fold] - np.outer(values, mean)))
             squares[fold] += counts[fold] * float(mean @ mean) - 2.0 * float(targets @ mean)
-            grams[fold] = _into(features, _into(features, grams[fold]).T)
+            grams[fold] = _to_features(features, _to_features(features, grams[fold]).T)
         gram, cross, count = grams.sum(axis=0), sum(crosses[1:], start=crosses[0]), counts.sum()
         errors = np.empty(len(alphas))
         best: list[np.ndarray] = []
         for k, alpha in enumerate(alphas):
             held = [
-                _solved(gram - grams[f], cross - crosses[f], float(alpha) * (count - counts[f])) for f in range(number)
+                _solve(gram - grams[f], cross - crosses[f], float(alpha) * (count - counts[f])) for f in range(number)
             ]
             errors[k] = sum(
                 squares[f] - 2.0 * np.sum(own * crosses[f]) + np.sum(own * (grams[f] @ own))
@@ -76,28 +76,28 @@ class FoldedRidge:
             if k == 0 or errors[k] < errors[:k].min():
                 best = held
         chosen = float(alphas[int(np.argmin(errors))])
-        whole = _solved(gram, cross, chosen * count)
-        out = [_outward(features, own) for own in (whole, *best)]
+        whole = _solve(gram, cross, chosen * count)
+        out = [_to_kernel_weights(features, own) for own in (whole, *best)]
         return cls(features, mean, out[0], out[1:], chosen, errors / (count * len(mean)))
 
     def predict(self, inputs: np.ndarray, fold: int | None = None) -> np.ndarray:
-        """Targets for inputs, by all of the data or by what is left without a fold."""
+        """Predict targets with the fit on all data, or with the one without `fold`."""
         weights = self.coefficients if fold is None else self.held_out[fold]
         return self.features.kernel(inputs, self.features.pivots) @ weights + self.mean
 
 
-def _into(features: NystroemFeatures, rows: np.ndarray) -> np.ndarray:
-    """Kernel values against the pivots as features: R⁻¹ applied from the left."""
+def _to_features(features: NystroemFeatures, rows: np.ndarray) -> np.ndarray:
+    """Turn kernel values against the pivots into features: R⁻¹ applied from the left."""
     return solve_triangular(features.triangle, rows)
 
 
-def _outward(features: NystroemFeatures, weights: np.ndarray) -> np.ndarray:
-    """Weights of features as weights of kernel values."""
+def _to_kernel_weights(features: NystroemFeatures, weights: np.ndarray) -> np.ndarray:
+    """Turn weights of features into weights of kernel values."""
     return solve_triangular(features.triangle, weights, transpose=True)
 
 
-def _solved(gram: np.ndarray, cross: np.ndarray, ridge: float) -> np.ndarray:
+def _solve(gram: np.ndarray, cross: np.ndarray, alpha: float) -> np.ndarray:
     shifted = gram.copy()
-    shifted.ravel()[:: len(gram) + 1] += ridge
+    shifted.ravel()[:: len(gram) + 1] += alpha
     factor = cholesky(shifted)
     return solve_triangular(factor, solve_triangular(factor, cross), transpose=True)

@@ -1,9 +1,9 @@
-"""From images to masks: what belongs to the thing in the picture."""
+"""Segmentation: from images to masks of an object."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from numbers import Integral
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from experiments.masks.pictures import check_masks, check_pictures
 from experiments.masks.pixels import LEAST, PixelView, colour_ratios, opponents, overlapped, windows
 from mercer.core import memory
 from mercer.core.arrays import to_numpy
+from mercer.core.validation import check_instance, check_whole
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
 from mercer.losses import IoU, Loss
@@ -23,57 +24,57 @@ from mercer.operators.features import Nystroem
 _ALPHAS = (1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4)
 _THRESHOLDS = np.linspace(0.2, 0.8, 31)
 _DIRECTIONS = 16
-"""Principal directions of the guessed masks that tell a pixel about the whole."""
+"""Number of principal directions of the guessed masks among the features of a pixel."""
 _ROWS = 2**14
-"""Pixels whose kernel values are held at a time."""
+"""Number of pixels whose kernel values are held at a time."""
 
 
 class ImageToMask(ValueParameters):
-    r"""Learn which pixels of an image belong to a thing, by kernel ridge regression of pixels onto patches of the mask.
+    r"""Learn masks of an object by kernel ridge regression from pixels to patches of the mask.
 
-    Each pixel p is described by what it sees, :math:`v_p`: its place, the colours around it, and how much more its colour is
-    found inside a guess of the mask than outside, in its own image. From that the square of the mask around it is predicted,
+    The features :math:`v_p` of a pixel p are its place, the colours around it, and the log ratio of the densities of its
+    colour inside and outside a guess of the mask in its own image. They predict the square of the mask around it,
 
     .. math:: \min_h \sum_{\text{pixels } p} \|h(v_p) - y_{\square p}\|^2 + \alpha N \|h\|_k^2,
 
-    with k Gaussian on few landmarks (Nyström), and overlapping squares are averaged. The first guess is the mean mask. Each
-    further stage takes what the one before predicted for images it was not trained on as its guess, and sees it too:
-    around the pixel, and in a few principal directions as a whole.
+    with k Gaussian on few landmarks (Nyström), and overlapping squares are averaged. The first guess is the mean mask. The
+    guess of each further stage is the held-out prediction of the stage before; its values around the pixel and its principal
+    components are further features.
 
     Parameters
     ----------
     stages : int, default=3
-        How often the guess is improved.
+        Number of times the guess is improved.
     landmarks : int, default=1000
-        Pixels drawn at random that all are compared with. Time grows with its square, accuracy slowly.
+        Number of pixels drawn at random as landmarks. Time grows with its square, accuracy slowly.
     patch : int, default=5
-        Side of the squares, of the image and of the mask; odd.
+        Side of the squares of the image and of the mask; odd.
     context : int, default=8
-        How far around a pixel the guess is looked at.
+        Radius around a pixel within which the guess is a feature.
     alphas : sequence of float, optional
-        Ridges to choose from, per pixel; by default 1e-7 to 1e-4.
+        Values of alpha to choose from, per pixel; by default 1e-7 to 1e-4.
     loss : Loss, default=IoU()
-        What masks are scored by; chooses the threshold.
+        Loss of masks, which chooses the threshold.
     folds : int, default=5
-        Parts the training images are cut into for held-out predictions.
+        Number of folds for held-out predictions.
     random_state : int, default=0
         Seed of the folds and the landmarks.
 
     Attributes
     ----------
     thresholds_ : array
-        For each stage, the share above which a pixel belongs to the mask: least mean loss over held-out predictions.
+        For each stage, the value above which a pixel belongs to the mask, of least mean loss on held-out predictions.
     stage_losses_ : array
         Mean held-out loss after each stage, at its threshold.
     alphas_ : list of float
-        The ridge of each stage.
+        The chosen alpha of each stage.
 
     Notes
     -----
-    Normal equations add up over images, so all folds cost little more than one fit, and memory does not grow with the number of
-    pixels. The held-out loss of a stage leaves an image out of that stage alone: the guesses of the other images were made with
-    it. It compares settings and thresholds well, but not numbers of stages, which it makes look worse than they are (on horses,
-    the third stage gains half a point on images kept apart throughout, and seems to lose one).
+    Normal equations are sums over images, so all folds cost little more than one fit, and memory does not grow with the number
+    of pixels. The held-out loss of a stage leaves an image out of that stage alone: the guesses of the other images depend on
+    it. The loss compares settings and thresholds well, but is pessimistic about further stages (on horses, the third stage
+    gains half a point on images kept apart throughout, and seems to lose one).
 
     Examples
     --------
@@ -120,14 +121,16 @@ class ImageToMask(ValueParameters):
         memory.require(landmarks, landmarks, self.folds + 4, f"{landmarks} landmarks", "use fewer landmarks")
         pixels = height * width
         memory.require(pixels, pixels, 4, f"the colours of {pixels} pixels against each other", "use smaller images")
+        alphas = _ALPHAS if self.alphas is None else self.alphas
         rng = np.random.default_rng(self.random_state)
         folds = rng.permutation(n) % int(self.folds)
+        training = _Training(images, masks, folds, landmarks, int(self.patch), int(self.context), alphas, rng)
         mean = masks.mean(axis=0)
         guess = np.broadcast_to(mean, masks.shape)
         stages: list[_Stage] = []
         found = []
         for number in range(int(self.stages)):
-            stage, guess = _Stage.fit(self, images, masks, guess, number > 0, folds, landmarks, rng)
+            stage, guess = _Stage.fit(training, guess, number > 0)
             stages.append(stage)
             found.append(self._best_threshold(guess, masks))
         self.stage_losses_, self.thresholds_ = (np.asarray(column) for column in zip(*found, strict=True))
@@ -137,17 +140,17 @@ class ImageToMask(ValueParameters):
         return self
 
     def soft_masks(self, X: Any) -> np.ndarray:
-        """How much each pixel belongs to the mask, from 0 to 1: (n, rows, columns)."""
+        """Predict the degree, from 0 to 1, to which each pixel belongs to the mask: (n, rows, columns)."""
         *_, last = self._staged(X)
         return last
 
     def predict(self, X: Any) -> np.ndarray:
-        """Masks of 0 and 1 (n, rows, columns), of the type given to `fit`."""
+        """Predict masks of 0 and 1 (n, rows, columns), of the type given to `fit`."""
         *_, last = self.staged_predict(X)
         return last
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The masks after each stage; the last are those of `predict`."""
+        """Yield the masks after each stage; the last are those of `predict`."""
         check_is_fitted(self, "thresholds_")
         for guess, threshold in zip(self._staged(X), self.thresholds_, strict=True):
             yield (guess > threshold).astype(np.dtype(self._kind))
@@ -166,7 +169,7 @@ class ImageToMask(ValueParameters):
             yield guess
 
     def score(self, X: Any, y: Any) -> float:
-        """Minus the mean loss of the predicted masks (higher is better); IoU itself is one more."""
+        """Return minus the mean loss of the predicted masks (higher is better); mean IoU is 1 plus this."""
         predicted = self.predict(X)
         masks, _ = check_masks(y, predicted.shape)
         return -float(np.mean(self._losses(masks, predicted)))
@@ -176,29 +179,24 @@ class ImageToMask(ValueParameters):
         return to_numpy(self.loss.paired(masks.reshape(n, -1), predicted.reshape(n, -1).astype(float)))
 
     def _best_threshold(self, guess: np.ndarray, masks: np.ndarray) -> tuple[float, float]:
-        """The least mean loss, and the threshold that has it."""
-        figures = [float(np.mean(self._losses(masks, guess > threshold))) for threshold in _THRESHOLDS]
-        best = int(np.argmin(figures))
-        return figures[best], float(_THRESHOLDS[best])
+        """Return the least mean loss, and its threshold."""
+        losses = [float(np.mean(self._losses(masks, guess > threshold))) for threshold in _THRESHOLDS]
+        best = int(np.argmin(losses))
+        return losses[best], float(_THRESHOLDS[best])
 
     def _check_parameters(self) -> None:
         least = {"stages": 1, "landmarks": 1, "patch": 1, "context": 1, "folds": 2}
         for name, low in least.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
-                raise ValueError(f"{name}={value!r} in ImageToMask; expected a whole number, {low} or more")
+            check_whole(getattr(self, name), name, low, expected=f"a whole number, {low} or more")
         if self.patch % 2 == 0:
-            raise ValueError(
-                f"patch={self.patch!r} in ImageToMask; expected an odd number, with the pixel in the middle"
-            )
-        if not isinstance(self.loss, Loss):
-            raise TypeError(f"loss={self.loss!r} in ImageToMask; expected a loss of masks, such as mercer.losses.IoU()")
-        ridges = np.asarray(_ALPHAS if self.alphas is None else self.alphas, dtype=float)
-        if ridges.ndim != 1 or len(ridges) == 0 or not np.all(np.isfinite(ridges) & (ridges > 0)):
-            raise ValueError(f"alphas={self.alphas!r} in ImageToMask; expected positive finite numbers, at least one")
+            raise ValueError(f"patch={self.patch!r}; expected an odd number, with the pixel in the middle")
+        check_instance(self.loss, "loss", Loss, expected="a loss of masks, such as mercer.losses.IoU()")
+        alphas = np.asarray(_ALPHAS if self.alphas is None else self.alphas, dtype=float)
+        if alphas.ndim != 1 or len(alphas) == 0 or not np.all(np.isfinite(alphas) & (alphas > 0)):
+            raise ValueError(f"alphas={self.alphas!r}; expected positive finite numbers, at least one")
 
     def __sklearn_tags__(self) -> Tags:
-        """Images in, images out."""
+        """Declare that images are mapped to images."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
         tags.target_tags.required = True
@@ -206,8 +204,22 @@ class ImageToMask(ValueParameters):
         return tags
 
 
+@dataclass(frozen=True)
+class _Training:
+    """Training images and masks, and the settings that all stages share."""
+
+    images: np.ndarray
+    masks: np.ndarray
+    folds: np.ndarray
+    landmarks: int
+    patch: int
+    context: int
+    alphas: Sequence[float]
+    random: np.random.Generator
+
+
 class _Stage:
-    """What pixels see at one stage, and the ridge regression onto the patches of the mask."""
+    """Features of pixels at one stage, and the ridge regression onto the patches of the mask."""
 
     def __init__(self, view: PixelView, ridge: FoldedRidge, looks_at_guess: bool) -> None:
         self.view = view
@@ -215,49 +227,39 @@ class _Stage:
         self.looks_at_guess = looks_at_guess
 
     @classmethod
-    def fit(
-        cls,
-        owner: ImageToMask,
-        images: np.ndarray,
-        masks: np.ndarray,
-        guess: np.ndarray,
-        looks_at_guess: bool,
-        folds: np.ndarray,
-        landmarks: int,
-        rng: np.random.Generator,
-    ) -> tuple[_Stage, np.ndarray]:
-        """The stage, and what it predicts for each training image without the fold that image is in."""
+    def fit(cls, training: _Training, guess: np.ndarray, looks_at_guess: bool) -> tuple[_Stage, np.ndarray]:
+        """Fit the stage, and predict each training image without its fold."""
+        images, masks, folds = training.images, training.masks, training.folds
         n, height, width, _ = images.shape
-        radius = int(owner.patch) // 2
+        radius = training.patch // 2
         ratios = colour_ratios(opponents(images), guess)
         seen = guess if looks_at_guess else None
-        view = PixelView(radius, int(owner.context)).fit(images, ratios, seen, _DIRECTIONS)
+        view = PixelView(radius, training.context).fit(images, ratios, seen, _DIRECTIONS)
 
         def rows(members: np.ndarray) -> np.ndarray:
             found = view(images[members], ratios[members], None if seen is None else seen[members])
             return found.reshape(-1, found.shape[2])
 
-        chosen = np.sort(rng.choice(n * height * width, landmarks, replace=False))
+        chosen = np.sort(training.random.choice(n * height * width, training.landmarks, replace=False))
         owners, places = np.divmod(chosen, height * width)
         pivots = np.concatenate([rows(np.asarray([i]))[places[owners == i]] for i in np.unique(owners)])
         features = Nystroem(Gaussian("median"), rank=None, tol=1e-10).fit(pivots)
         size = max(1, _ROWS // (height * width))
-        parts = [part for fold in range(owner.folds) for part in _pieces(np.flatnonzero(folds == fold), size)]
+        parts = [part for fold in range(folds.max() + 1) for part in _pieces(np.flatnonzero(folds == fold), size)]
 
         def block(part: int) -> tuple[np.ndarray, np.ndarray]:
             members = parts[part]
             targets = windows(masks[members][..., None], radius)
             return rows(members), targets.reshape(-1, targets.shape[2])
 
-        alphas = _ALPHAS if owner.alphas is None else owner.alphas
-        ridge = FoldedRidge.fit(features, block, np.asarray([folds[part[0]] for part in parts]), alphas)
+        ridge = FoldedRidge.fit(features, block, np.asarray([folds[part[0]] for part in parts]), training.alphas)
         held_out = np.empty(masks.shape)
         for part in parts:
             held_out[part] = _joined(ridge.predict(rows(part), int(folds[part[0]])), (height, width), radius)
         return cls(view, ridge, looks_at_guess), held_out
 
     def predict(self, images: np.ndarray, guess: np.ndarray) -> np.ndarray:
-        """Soft masks of new images."""
+        """Predict soft masks of new images."""
         height, width = images.shape[1:3]
         found = np.empty(images.shape[:3])
         for part in _pieces(np.arange(len(images)), max(1, _ROWS // (height * width))):
@@ -270,7 +272,7 @@ class _Stage:
 
 
 def _joined(patches: np.ndarray, shape: tuple[int, int], radius: int) -> np.ndarray:
-    """Predicted squares as soft masks."""
+    """Average predicted squares into soft masks."""
     n = len(patches) // (shape[0] * shape[1])
     return np.clip(overlapped(patches.reshape(n, -1), shape, radius), LEAST, 1 - LEAST)
 

@@ -1,4 +1,4 @@
-"""Pictures and masks as they come in."""
+"""Checks of images and masks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mercer.kernels.images import check_equal_sizes
 
 
 def check_pictures(X: Any, name: str) -> np.ndarray:
-    """Images as n × rows × columns × colours of doubles from 0 to 1; whole numbers are taken as 0 to 255."""
+    """Return images as n × rows × columns × colours of doubles from 0 to 1; whole numbers are read as 0 to 255."""
     found = _stacked(X, name)
     found = found[..., None] if found.ndim == 3 else found
     if found.ndim != 4 or min(found.shape) == 0 or found.dtype.kind not in "biuf":
@@ -29,14 +29,14 @@ def check_pictures(X: Any, name: str) -> np.ndarray:
 
 
 def check_masks(y: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, str]:
-    """Masks of 0 and 1 as doubles, and the type they came in."""
+    """Return masks of 0 and 1 as doubles, and their original type."""
     masks = _stacked(y, "y")
     if masks.shape != shape:
         raise ValueError(
             f"y has shape {masks.shape}; expected {shape}, a mask for each image with as many rows and columns"
         )
     if masks.dtype.kind not in "biuf" or not np.isin(masks, (0, 1)).all():
-        raise ValueError("y holds values other than 0 and 1; expected masks, such as labels == label_of_the_thing")
+        raise ValueError("y holds values other than 0 and 1; expected masks, such as labels == label_of_the_object")
     return masks.astype(float), masks.dtype.str
 
 

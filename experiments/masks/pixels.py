@@ -1,4 +1,4 @@
-"""What a pixel sees: its place, the colours around it, how they compare with a first guess of the mask, and that guess."""
+"""Features of a pixel: its place, the colours around it, their ratios given a guess of the mask, and that guess."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 LEAST = 0.01
-"""How sure a guess may be of a pixel, so that every image keeps some of both sides."""
+"""Least probability of either side in a guess, so that every image keeps some of both."""
 
 _COLOUR_SCALES = (0.03, 0.06, 0.12)
 _PLACED = (0.08, 0.3)
-"""Scales of colour and of place (in sides of the image) for likeness of pixels that are near each other."""
+"""Scales of colour and of place (in sides of the image) for the similarity of neighbouring pixels."""
 _FLOOR = 1e-3
 _WEIGHTS = {"place": 0.5, "colours": 1.0, "contrast": 0.7, "ratios": 0.5, "mask": 2.25, "shape": 1.0}
-"""How much each kind of feature counts in the distance of two pixels; chosen on horses, and good for a start elsewhere."""
+"""Weight of each kind of feature in the distance of two pixels; chosen on horses."""
 
 
 def windows(maps: np.ndarray, radius: int, step: int = 1, *, outside: float | None = None) -> np.ndarray:
-    """The square around each pixel of n × rows × columns × channels, one row of numbers per pixel.
+    """Return the square around each pixel of n × rows × columns × channels, one row of numbers per pixel.
 
-    Beyond the edge the edge is repeated, or it is `outside`.
+    Beyond the edge the edge is repeated, or the value is `outside`.
     """
     n, height, width, channels = maps.shape
     sides = ((0, 0), (radius, radius), (radius, radius), (0, 0))
@@ -31,7 +31,7 @@ def windows(maps: np.ndarray, radius: int, step: int = 1, *, outside: float | No
 
 
 def overlapped(patches: np.ndarray, shape: tuple[int, int], radius: int) -> np.ndarray:
-    """Images from a square predicted around each pixel: the mean of what all squares say, those in their middle first."""
+    """Average squares predicted around each pixel into images; the middle of a square has most weight."""
     n, (height, width), side = len(patches), shape, 2 * radius + 1
     patches = patches.reshape(n, height, width, side, side)
     total = np.zeros((n, height + 2 * radius, width + 2 * radius))
@@ -45,7 +45,7 @@ def overlapped(patches: np.ndarray, shape: tuple[int, int], radius: int) -> np.n
 
 
 def opponents(images: np.ndarray) -> np.ndarray:
-    """Three colours as brightness, red against green, and yellow against blue; other images as they are."""
+    """Turn three colours into brightness, red against green, and yellow against blue; return other images unchanged."""
     if images.shape[3] != 3:
         return images
     red, green, blue = np.moveaxis(images, 3, 0)
@@ -53,10 +53,10 @@ def opponents(images: np.ndarray) -> np.ndarray:
 
 
 def colour_ratios(colours: np.ndarray, guess: np.ndarray) -> np.ndarray:
-    """How much more its colour is found inside the guessed mask of its own image than outside, a logarithm for each scale.
+    """Compute log ratios of the density of a pixel's colour inside and outside the guessed mask of its image, one per scale.
 
-    Densities are sums of Gaussians over all other pixels of the image, weighted by the guess; the last one also asks that the
-    pixels are near.
+    Densities are sums of Gaussians over all other pixels of the image, weighted by the guess; the last one also weights them by
+    their distance.
     """
     n, height, width, channels = colours.shape
     r, c = np.meshgrid(np.linspace(0, 1, height), np.linspace(0, 1, width), indexing="ij")
@@ -88,7 +88,7 @@ class PixelView:
     Attributes
     ----------
     radius, context : int
-        How far colours and the guess are looked at.
+        Radii within which colours and the guess are features.
     means, scales : dict
         By kind of feature.
     """
@@ -99,7 +99,7 @@ class PixelView:
     scales: dict[str, float] = field(default_factory=dict)
     middle: np.ndarray | None = None
     directions: np.ndarray | None = None
-    """Principal directions of guessed masks; None where there is no guess but the mean mask."""
+    """Principal directions of guessed masks; None if the only guess is the mean mask."""
 
     def fit(self, images: np.ndarray, ratios: np.ndarray, guess: np.ndarray | None, directions: int) -> PixelView:
         """Learn the directions of the guess, and the mean and spread of every kind of feature."""
@@ -122,7 +122,7 @@ class PixelView:
         return self
 
     def __call__(self, images: np.ndarray, ratios: np.ndarray, guess: np.ndarray | None) -> np.ndarray:
-        """One row for each pixel of each image, n × pixels × features."""
+        """Compute one row for each pixel of each image, n × pixels × features."""
         kinds = self._kinds(images, ratios, guess)
         return np.concatenate([(rows - self.means[kind]) * self.scales[kind] for kind, rows in kinds.items()], axis=2)
 

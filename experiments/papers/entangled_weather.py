@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from mercer.selection.ridge import LeaveOneOut
 
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
@@ -24,7 +25,6 @@ from mercer.estimators import CurveRidge, OperatorValuedRidge
 from mercer.kernels import Gaussian
 from mercer.operators import Separable
 from mercer.report import paragraph, section
-from mercer.selection.ridge import LeaveOneOut
 
 POSTER, LOG = "poster's reading, z-scored mm", "log10 mm"
 KRR, OKL, COVARIANCE, EKL, TRACE, SMOOTH = "KRR", "OKL", "output covariance", "EKL", "ptrEKL", "smoothing operator"
@@ -213,9 +213,9 @@ class Weather(Experiment):
         for outcome in outcomes:
             if "picture" in outcome:
                 picture = outcome["picture"]
-                curves = {name: Line(range(1, 366, 5), values) for name, values in picture["lines"].items()}
+                curves = {name: Line(range(1, 366, 5), values, dots=False) for name, values in picture["lines"].items()}
                 title = f"{picture['station']}, n = {outcome['n']}"
-                yield line_chart(curves, across="day of the year", up="log10 mm", title=title, dots=False)
+                yield line_chart(curves, across="day of the year", up="log10 mm", title=title)
         yield section("What was chosen")
         for n in sorted({outcome["n"] for outcome in outcomes}):
             own = [outcome["chosen"] for outcome in outcomes if outcome["n"] == n]

@@ -89,7 +89,5 @@ class HipToKnee(Experiment):
         times = (np.arange(20) / 20 + 0.025).tolist()
         for boy, outcome in enumerate(outcomes):
             if "picture" in outcome:
-                lines = {name: Line(times, values) for name, values in outcome["picture"].items()}
-                yield line_chart(
-                    lines, across="share of the step", up="knee, degrees", title=f"Boy {boy + 1}", dots=False
-                )
+                lines = {name: Line(times, values, dots=False) for name, values in outcome["picture"].items()}
+                yield line_chart(lines, across="share of the step", up="knee, degrees", title=f"Boy {boy + 1}")

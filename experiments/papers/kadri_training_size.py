@@ -126,7 +126,7 @@ class TrainingSize(Experiment):
         """The figure itself."""
         train = float(np.mean([outcome["train"] for outcome in outcomes]))
         yield section("The figure")
-        for metric, log_up in ((METRIC, False), (TIME, True)):
+        for metric, log in ((METRIC, ["across"]), (TIME, ["across", "up"])):
             series: dict[str, list[tuple[float, float]]] = {}
             for row in rows:
                 if row["metric"] == metric:
@@ -134,7 +134,7 @@ class TrainingSize(Experiment):
                     series.setdefault(row["method"], []).append((x, row["value"]))
             lines = {name: Line(*zip(*points, strict=True)) for name, points in series.items()}
             across = "n: faces (Cortes), columns (low rank)"
-            yield line_chart(lines, across=across, up=metric, log_across=True, log_up=log_up)
+            yield line_chart(lines, across=across, up=metric, log=log)
         yield paragraph("The right-most points use all training faces; the number is the mean over the draws.")
 
 

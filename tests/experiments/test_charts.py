@@ -49,7 +49,7 @@ def test_ticks_are_round_and_within():
 
 
 def test_curves_of_many_points_have_no_dots():
-    assert "<circle" not in line_chart({"a": Line(range(50), range(50))}, across="n", up="e", dots=False)
+    assert "<circle" not in line_chart({"a": Line(range(50), range(50), dots=False)}, across="n", up="e")
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def test_bad_lines(lines, message):
 
 
 def test_logarithmic_axes_put_equal_ratios_at_equal_distances():
-    drawn = line_chart({"a": Line([1, 10, 100], [0.1, 1.0, 10.0])}, across="n", up="time", log_across=True, log_up=True)
+    drawn = line_chart({"a": Line([1, 10, 100], [0.1, 1.0, 10.0])}, across="n", up="time", log=("across", "up"))
     places = [float(part.split('"')[0]) for part in drawn.split('cx="')[1:]]
     heights = [float(part.split('"')[0]) for part in drawn.split('cy="')[1:]]
     assert places[1] - places[0] == pytest.approx(places[2] - places[1], abs=0.2)
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.2)
     with pytest.raises(ValueError, match="a logarithmic axis has the value 0; expected numbers above zero"):
-        line_chart({"a": Line([0, 1], [1.0, 2.0])}, across="n", up="time", log_across=True)
+        line_chart({"a": Line([0, 1], [1.0, 2.0])}, across="n", up="time", log=("across",))

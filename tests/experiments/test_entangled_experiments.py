@@ -103,7 +103,7 @@ def test_best_prediction_is_the_conditional_mean_of_the_normal_distribution():
 
 def small(name, folder):
     chosen = experiment(name)
-    first, second = (reproduce(chosen, folder / part, small=True, say=lambda _: None) for part in "ab")
+    first, second = (reproduce(chosen, folder / part, small=True) for part in "ab")
     assert first.rows == second.rows
     assert "<polygon" in (folder / "a" / f"{name}.html").read_text(encoding="utf-8")
     return chosen, first.rows
@@ -140,7 +140,7 @@ def test_small_gait(tmp_path):
     if store.data_folder() is None or not (store.data_folder() / "functional").is_dir():
         pytest.skip("needs the gait curves: set MERCER_DATA to a folder that holds functional/")
     chosen = experiment("gait")
-    first, second = (reproduce(chosen, tmp_path / part, small=True, say=lambda _: None) for part in "ab")
+    first, second = (reproduce(chosen, tmp_path / part, small=True) for part in "ab")
     assert first.rows == second.rows
     figures = {row["method"]: row["value"] for row in first.rows}
     assert figures["linear kernel, smoothing operator"] < 0.9 * figures["mean curve"]

@@ -76,10 +76,10 @@ def test_states_still_moving_are_said():
     ("net", "X", "message"),
     [
         (HopfieldNet(), [[2.0, 0.0]], "a value of size 2; expected patterns with all values in"),
-        (HopfieldNet(tau=0), [[1.0, 0.0]], "tau=0 in HopfieldNet"),
-        (HopfieldNet(step=np.inf), [[1.0, 0.0]], "step=inf in HopfieldNet"),
-        (HopfieldNet(max_iter=0), [[1.0, 0.0]], "max_iter=0 in HopfieldNet"),
-        (HopfieldNet(tol=-1), [[1.0, 0.0]], "tol=-1 in HopfieldNet"),
+        (HopfieldNet(tau=0), [[1.0, 0.0]], "tau=0; expected"),
+        (HopfieldNet(step=np.inf), [[1.0, 0.0]], "step=inf; expected"),
+        (HopfieldNet(max_iter=0), [[1.0, 0.0]], "max_iter=0; expected"),
+        (HopfieldNet(tol=-1), [[1.0, 0.0]], "tol=-1; expected"),
     ],
 )
 def test_errors_say_what_is_wrong(net, X, message):

@@ -24,7 +24,7 @@ def needs_data():
 @pytest.mark.parametrize("name", ["bibtex", "multilabel"])
 def test_small_run(tmp_path, name):
     needs_data()
-    found = reproduce(experiment(name), tmp_path / "one", small=True, say=lambda _: None)
+    found = reproduce(experiment(name), tmp_path / "one", small=True)
     figures = {(row["method"], row.get("setting")): row["value"] for row in found.rows if "F1" in row["metric"]}
     assert all(0.2 < value < 100 for value in figures.values())
     page = (tmp_path / "one" / f"{name}.html").read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def test_small_run(tmp_path, name):
         )
         assert figures["words by share and idf, outputs matched to F1", None] > figures["IOKR, published recipe", None]
     else:
-        again = reproduce(experiment(name), tmp_path / "two", small=True, say=lambda _: None)
+        again = reproduce(experiment(name), tmp_path / "two", small=True)
         assert again.rows == found.rows
 
 

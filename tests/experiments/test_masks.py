@@ -160,9 +160,9 @@ def test_saved_and_loaded(fitted, tmp_path):
 @pytest.mark.parametrize(
     ("change", "X", "y", "message"),
     [
-        ({"patch": 4}, IMAGES, MASKS, "patch=4 in ImageToMask; expected an odd number"),
-        ({"stages": 0}, IMAGES, MASKS, "stages=0 in ImageToMask; expected a whole number, 1 or more"),
-        ({"alphas": [0.0]}, IMAGES, MASKS, r"alphas=\[0.0\] in ImageToMask; expected positive"),
+        ({"patch": 4}, IMAGES, MASKS, "patch=4; expected an odd number"),
+        ({"stages": 0}, IMAGES, MASKS, "stages=0; expected a whole number, 1 or more"),
+        ({"alphas": [0.0]}, IMAGES, MASKS, r"alphas=\[0.0\]; expected positive"),
         ({"folds": 30}, IMAGES, MASKS, "X has 24 images; expected at least folds=30"),
         ({}, IMAGES * 300, MASKS, "pixels from .* expected 0 to 1"),
         ({}, IMAGES, MASKS[:, :11], r"y has shape \(24, 11, 12\); expected \(24, 12, 12\)"),
