@@ -1,4 +1,4 @@
-"""What every test shares."""
+"""Fixtures shared by all tests."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_blas_thread_per_worker():
-    """Several test processes with several BLAS threads each would only get in each other's way."""
+    """Limit BLAS to one thread where several test processes share the cores."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         yield
         return
