@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from experiments.beyond.label_inputs import JACCARD, STANDARD, Recipe, gaussian_of_words, mean_of, written
-from experiments.beyond.label_pages import examples_table, figures_by, loo_table
+from experiments.beyond.label_pages import examples_table, loo_table, scores_by
 from experiments.beyond.label_search import ALL_SETS, LabelSearch, by_label, by_size, example_f1, seen_sets
 from experiments.experiment import Experiment, Outcome, Piece
 from mercer.core.collections import distinct
@@ -85,10 +85,10 @@ class Bibtex(Experiment):
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """F1 of each method; times as shares."""
-        figures = {method: figure for outcome in outcomes for method, figure in outcome["f1"].items()}
+        scores = {method: score for outcome in outcomes for method, score in outcome["f1"].items()}
         rows: list[dict[str, Any]] = []
         for method in (PUBLIC, SAME, MATCHED, OURS):
-            mean, error = figures[method]
+            mean, error = scores[method]
             row = {"method": method, "metric": METRIC, "value": 100 * mean, "error": 100 * error}
             rows.append(row | ({"paper": PUBLISHED} if method in (PUBLIC, SAME) else {}))
         seconds = outcomes[0]["seconds"]
@@ -118,10 +118,10 @@ class Bibtex(Experiment):
         for outcome in outcomes[1:]:
             yield loo_table(outcome["loo"], f"{outcome['method']}: the best ridge of each combination")
         yield section("Where the points come from")
-        yield figures_by(
+        yield scores_by(
             "labels", [PUBLIC, OURS], [outcomes[0]["by size"], outcomes[-1]["by size"]], "F1 by the number of true tags"
         )
-        yield figures_by(
+        yield scores_by(
             "label", [PUBLIC, OURS], [outcomes[0]["by label"], outcomes[-1]["by label"]], "F1 of the most frequent tags"
         )
         yield section("Test articles")
@@ -203,8 +203,8 @@ def _details(data: MultiLabel, method: str, found: np.ndarray) -> Outcome:
 
 
 def _mean(data: MultiLabel, found: np.ndarray) -> list[float]:
-    figures = example_f1(data.Y_test, found.astype(data.Y_test.dtype))
-    return [float(figures.mean()), float(figures.std(ddof=1) / np.sqrt(len(figures)))]
+    scores = example_f1(data.Y_test, found.astype(data.Y_test.dtype))
+    return [float(scores.mean()), float(scores.std(ddof=1) / np.sqrt(len(scores)))]
 
 
 def _first(data: MultiLabel, train: int, test: int) -> MultiLabel:

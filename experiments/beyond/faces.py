@@ -195,4 +195,4 @@ def _best(maps: list[JointKernelMap], inputs: np.ndarray, outputs: np.ndarray, g
 
 def _card(entry: list[Any]) -> Card:
     """Pixels of at most 0.6 as ink on paper, lightest first."""
-    return Card("", [Picture(1.0 - 2.0 * np.asarray(image) / 0.6, name, figure) for name, image, figure in entry])
+    return Card("", [Picture(1.0 - 2.0 * np.asarray(image) / 0.6, name, score) for name, image, score in entry])

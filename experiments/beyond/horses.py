@@ -167,6 +167,6 @@ def _cards(outcome: Outcome) -> Iterable[Card]:
     for i in range(len(pictures["given"])):
         shown = [Picture(1.0 - 2.0 * pictures["given"][i], "given"), Picture(2.0 * pictures["truth"][i] - 1.0, "truth")]
         for method in (STAGES[0], STAGES[2]):
-            figure = f"{outcome['iou'][method][i]:.2f}"
-            shown.append(Picture(2.0 * pictures[method][i] - 1.0, method.split(", ")[1], figure))
+            score = f"{outcome['iou'][method][i]:.2f}"
+            shown.append(Picture(2.0 * pictures[method][i] - 1.0, method.split(", ")[1], score))
         yield Card("", shown)

@@ -88,13 +88,13 @@ class InflectedForms(Experiment):
         rows: list[dict[str, Any]] = []
         for setting in dict.fromkeys(outcome["setting"] for outcome in outcomes):
             own = [outcome for outcome in outcomes if outcome["setting"] == setting]
-            figures = [_share(outcome["accuracy"], outcome["words"]) for outcome in own]
-            for outcome, figure in zip(own, figures, strict=True):
+            scores = [_share(outcome["accuracy"], outcome["words"]) for outcome in own]
+            for outcome, score in zip(own, scores, strict=True):
                 paper = RULES[setting][outcome["language"]]
-                rows.append(_row(METHOD, TEST, [figure], setting, outcome["language"]) | {"paper": paper})
+                rows.append(_row(METHOD, TEST, [score], setting, outcome["language"]) | {"paper": paper})
             if len(own) == len(LANGUAGES):
                 paper = float(np.mean(list(RULES[setting].values())))
-                rows.append(_row(METHOD, TEST, figures, setting, MEAN) | {"paper": round(paper, 4)})
+                rows.append(_row(METHOD, TEST, scores, setting, MEAN) | {"paper": round(paper, 4)})
                 for variant in VARIANTS:
                     dev = [_share(outcome["dev"][variant], outcome["words"]) for outcome in own]
                     rows.append(_row(variant, DEV, dev, setting, MEAN))
@@ -165,9 +165,9 @@ def _share(share: float, n: int) -> tuple[float, float]:
     return share, share * (1.0 - share) / n
 
 
-def _row(method: str, metric: str, figures: list[tuple[float, float]], setting: str, language: str) -> dict[str, Any]:
-    value = float(np.mean([share for share, _ in figures]))
-    error = float(np.sqrt(sum(squared for _, squared in figures))) / len(figures)
+def _row(method: str, metric: str, scores: list[tuple[float, float]], setting: str, language: str) -> dict[str, Any]:
+    value = float(np.mean([share for share, _ in scores]))
+    error = float(np.sqrt(sum(squared for _, squared in scores))) / len(scores)
     return {
         "method": method,
         "metric": metric,
@@ -180,5 +180,5 @@ def _row(method: str, metric: str, figures: list[tuple[float, float]], setting: 
 
 def _cells(outcome: Outcome) -> list[str]:
     names = ("tags seen", "tags new", "share of new", "second best", "expected", "accuracy")
-    figures = ["" if outcome[name] is None else f"{outcome[name]:.3f}" for name in names]
-    return [outcome["language"], outcome["setting"], *figures]
+    scores = ["" if outcome[name] is None else f"{outcome[name]:.3f}" for name in names]
+    return [outcome["language"], outcome["setting"], *scores]

@@ -26,7 +26,7 @@ def loo_table(trials: Sequence[dict[str, Any]], title: str) -> str:
     return table_html(Table(["input kernel", *ways], lines, title, marked))
 
 
-def figures_by(key: str, methods: Sequence[str], parts: Sequence[Sequence[dict[str, Any]]], title: str) -> str:
+def scores_by(key: str, methods: Sequence[str], parts: Sequence[Sequence[dict[str, Any]]], title: str) -> str:
     """Figures of several methods side by side, a line for each value of `key`."""
     merged: dict[str, dict[str, Any]] = {}
     for part in parts:

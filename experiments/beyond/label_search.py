@@ -135,9 +135,9 @@ def by_size(Y: np.ndarray, found: Mapping[str, np.ndarray]) -> list[dict[str, An
         chosen = sizes >= size if size == last else sizes == size
         if not chosen.any():
             continue
-        figures = {name: float(example_f1(Y[chosen], rows_[chosen]).mean()) for name, rows_ in found.items()}
+        scores = {name: float(example_f1(Y[chosen], rows_[chosen]).mean()) for name, rows_ in found.items()}
         rows.append(
-            {"labels": f"{size} or more" if size == last else str(size), "examples": int(chosen.sum()), **figures}
+            {"labels": f"{size} or more" if size == last else str(size), "examples": int(chosen.sum()), **scores}
         )
     return rows
 
@@ -149,9 +149,9 @@ def by_label(
     rows = []
     for label in np.argsort(-Y.sum(axis=0), kind="stable")[:count]:
         true = Y[:, label] > 0
-        figures = {}
+        scores = {}
         for name, predicted in found.items():
             said = predicted[:, label] > 0
-            figures[name] = float(2 * (true & said).sum() / max((true.sum() + said.sum()), 1))
-        rows.append({"label": str(labels[label]), "examples": int(true.sum()), **figures})
+            scores[name] = float(2 * (true & said).sum() / max((true.sum() + said.sum()), 1))
+        rows.append({"label": str(labels[label]), "examples": int(true.sum()), **scores})
     return rows

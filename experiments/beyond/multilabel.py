@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.beyond.label_pages import examples_table, figures_by, loo_table
+from experiments.beyond.label_pages import examples_table, loo_table, scores_by
 from experiments.beyond.label_search import by_label, by_size, example_f1
 from experiments.beyond.multilabel_methods import (
     CS,
@@ -73,10 +73,10 @@ class MultiLabelSets(Experiment):
             data.X_train[rows], data.Y_train[rows], data.X_test[tests], data.Y_test[tests], data.labels, data.features
         )
         found, chosen, loo = predictions(data, GRIDS[name])
-        figures = {method: example_f1(data.Y_test, found[method]) for method in METHODS}
+        scores = {method: example_f1(data.Y_test, found[method]) for method in METHODS}
         return {
             "set": name,
-            "f1": {method: [float(f.mean()), float(f.std(ddof=1) / np.sqrt(len(f)))] for method, f in figures.items()},
+            "f1": {method: [float(f.mean()), float(f.std(ddof=1) / np.sqrt(len(f)))] for method, f in scores.items()},
             "chosen": chosen,
             "loo": loo,
             "by size": by_size(data.Y_test, found),
@@ -88,7 +88,7 @@ class MultiLabelSets(Experiment):
                         "true": data.names(data.Y_test[i]),
                         "method": method,
                         "predicted": data.names(found[method][i]),
-                        "f1": float(figures[method][i]),
+                        "f1": float(scores[method][i]),
                     }
                     for i in range(SHOWN)
                 ]
@@ -143,8 +143,8 @@ class MultiLabelSets(Experiment):
                 Table(["method", *[""] * (width - 1)], lines, "What was chosen, and its F1 inside the training part")
             )
             yield loo_table(outcome["loo"], "Leave-one-out F1, the best ridge of each combination")
-            yield figures_by("labels", METHODS, [outcome["by size"]], "F1 by the number of true labels")
-            yield figures_by("label", METHODS, [outcome["by label"]], "F1 of the most frequent labels")
+            yield scores_by("labels", METHODS, [outcome["by size"]], "F1 by the number of true labels")
+            yield scores_by("label", METHODS, [outcome["by label"]], "F1 of the most frequent labels")
             yield examples_table(outcome["examples"])
 
 

@@ -151,16 +151,16 @@ def _logistic(data: MultiLabel) -> tuple[np.ndarray, dict[str, Any]]:
     if binary:
         X, X_test = sparse.csr_array(X), sparse.csr_array(X_test)
     folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(np.arange(len(data.Y_train))))
-    figures: dict[tuple[float, float], float] = {}
+    scores: dict[tuple[float, float], float] = {}
     for C in CS:
         shares = np.empty(data.Y_train.shape)
         for train, held_out in folds:
             shares[held_out] = _probabilities(X[train], data.Y_train[train], X[held_out], C)
         for threshold in THRESHOLDS:
-            figures[C, threshold] = float(example_f1(data.Y_train, _above(shares, threshold)).mean())
-    C, threshold = max(figures, key=lambda pair: figures[pair])
+            scores[C, threshold] = float(example_f1(data.Y_train, _above(shares, threshold)).mean())
+    C, threshold = max(scores, key=lambda pair: scores[pair])
     predicted = _above(_probabilities(X, data.Y_train, X_test, C), threshold)
-    return predicted, {"C": C, "threshold": threshold, "inside": figures[C, threshold]}
+    return predicted, {"C": C, "threshold": threshold, "inside": scores[C, threshold]}
 
 
 def _probabilities(X: Any, Y: np.ndarray, X_test: Any, C: float) -> np.ndarray:

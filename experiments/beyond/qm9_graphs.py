@@ -82,10 +82,10 @@ class SmilesToGraph(Experiment):
         for method, decoder in builders.items():
             model = DependencyEstimator(chosen.input_kernel_, OUTPUT, alpha=chosen.alpha_, decoder=decoder)
             predicted[method] = model.fit(train.smiles, known).predict(test.smiles)
-        outcome: Outcome = {"chosen": repr(chosen.input_kernel_), "alpha": chosen.alpha_, "figures": {}}
+        outcome: Outcome = {"chosen": repr(chosen.input_kernel_), "alpha": chosen.alpha_, "scores": {}}
         for method, graphs in predicted.items():
             pairs = list(zip(wanted, graphs, strict=True))
-            outcome["figures"][method] = {
+            outcome["scores"][method] = {
                 EXACT: 100.0 * float(np.mean([same_graph(*pair) for pair in pairs])),
                 EDITS: float(np.mean([edits_between(*pair) for pair in pairs])),
                 LOSS: float(np.mean([2.0 - 2.0 * OUTPUT([a], [b])[0, 0] for a, b in pairs])),
@@ -98,7 +98,7 @@ class SmilesToGraph(Experiment):
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """The mean over the draws."""
         return [
-            mean_row([outcome["figures"][method][metric] for outcome in outcomes], method, metric)
+            mean_row([outcome["scores"][method][metric] for outcome in outcomes], method, metric)
             for metric in (EXACT, EDITS, LOSS)
             for method in METHODS
         ]
@@ -106,9 +106,9 @@ class SmilesToGraph(Experiment):
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """What building gives over choosing."""
         at = {(row["method"], row["metric"]): row["value"] for row in rows}
-        figures = "; ".join(f"{method} {at[method, EDITS]:.2f}" for method in METHODS)
+        scores = "; ".join(f"{method} {at[method, EDITS]:.2f}" for method in METHODS)
         return [
-            f"Edits away: {figures}.",
+            f"Edits away: {scores}.",
             f"Exactly right are {at[BUILT, EXACT]:.1f} % of the barycentres, {at[CHANGED, EXACT]:.1f} % of the edited training "
             f"graphs and {at[EDITED, EXACT]:.1f} % where edits start from the better of the two.",
         ]

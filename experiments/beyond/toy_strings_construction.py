@@ -113,8 +113,8 @@ def all_rows(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Every figure of every method, means over the seeds."""
     rows = []
     for setting, method in product((*OUTPUT_KERNELS, TRUE), METHODS):
-        if method in outcomes[0]["figures"].get(setting, {}):
-            values = np.asarray([outcome["figures"][setting][method] for outcome in outcomes])
+        if method in outcomes[0]["scores"].get(setting, {}):
+            values = np.asarray([outcome["scores"][setting][method] for outcome in outcomes])
             rows += [
                 mean_row(own, method, metric, kernel=setting) for metric, own in zip(METRICS, values.T, strict=True)
             ]
@@ -139,11 +139,11 @@ def _run(seed: int, n: int, examples: bool, kernels: list[str]) -> Outcome:
                     shown = {"examples": _examples(pairs, test, answers), "proven": _proven(embedding, points[:PROVEN])}
     embedding, points = _known(pairs.inputs)
     _judge(found, TRUE, _answers(embedding, points), pairs, np.arange(n), np.arange(n), embedding, points)
-    figures = {
+    scores = {
         setting: {method: np.mean(values, axis=0).tolist() for method, values in methods.items()}
         for setting, methods in found.items()
     }
-    return {"figures": figures, "certainty": certain} | shown
+    return {"scores": scores, "certainty": certain} | shown
 
 
 def _learned(pairs: StringPairs, train: np.ndarray, test: np.ndarray, kernel: Kernel) -> tuple[Embedding, np.ndarray]:
@@ -201,7 +201,7 @@ def _judge(
     truth = judge[known.places(pairs.outputs[test])]
     for method, answer in answers.items():
         place = known.places(answer)
-        figures = (
+        scores = (
             np.sum((judge[place] - truth) ** 2, axis=1),
             known.classes[place] != pairs.classes[test],
             np.sum((own[place] - wanted) ** 2, axis=1),
@@ -210,7 +210,7 @@ def _judge(
             [len(text) for text in answer],
             [text not in seen for text in answer],
         )
-        found.setdefault(setting, {}).setdefault(method, []).append([float(np.mean(values)) for values in figures])
+        found.setdefault(setting, {}).setdefault(method, []).append([float(np.mean(values)) for values in scores])
 
 
 def _certainty(points: np.ndarray, classes: np.ndarray, answers: np.ndarray) -> list[list[float]]:

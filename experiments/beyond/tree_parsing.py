@@ -83,10 +83,10 @@ class TreeParsing(Experiment):
             LEARNED: [best[0] for best in ranked],
             PROCESS: [max(own, key=log_likelihood) for own in candidates],
         }
-        figures = {method: _figures(trees, new.trees) for method, trees in answers.items()}
-        figures[CHANCE] = _by_chance(candidates, new.trees)
-        figures[LEARNED][SECOND] = _share([tree in list(best) for tree, best in zip(new.trees, ranked, strict=True)])
-        outcome: Outcome = {"size": size, "figures": figures, "kernel": repr(kernel), "alpha": alpha}
+        scores = {method: _scores(trees, new.trees) for method, trees in answers.items()}
+        scores[CHANCE] = _by_chance(candidates, new.trees)
+        scores[LEARNED][SECOND] = _share([tree in list(best) for tree, best in zip(new.trees, ranked, strict=True)])
+        outcome: Outcome = {"size": size, "scores": scores, "kernel": repr(kernel), "alpha": alpha}
         outcome["by_parses"] = _by_parses(candidates, answers[LEARNED], new.trees)
         if seed == 0:
             outcome["examples"] = _examples(new, answers[LEARNED])
@@ -96,10 +96,10 @@ class TreeParsing(Experiment):
         """Means over the draws, for every training size."""
         rows = []
         for size in sorted({outcome["size"] for outcome in outcomes}):
-            same = [outcome["figures"] for outcome in outcomes if outcome["size"] == size]
+            same = [outcome["scores"] for outcome in outcomes if outcome["size"] == size]
             for method in METHODS:
                 for metric in (EXACT, SECOND, F1) if method == LEARNED else (EXACT, F1):
-                    values = [figures[method][metric] for figures in same]
+                    values = [scores[method][metric] for scores in same]
                     rows.append(mean_row(values, method, metric, training=size))
         return rows
 
@@ -180,7 +180,7 @@ def _share(right: Iterable[bool]) -> float:
     return 100.0 * float(np.mean(list(right)))
 
 
-def _figures(predicted: Sequence[Tree], trees: Iterable[Tree]) -> dict[str, float]:
+def _scores(predicted: Sequence[Tree], trees: Iterable[Tree]) -> dict[str, float]:
     pairs = list(zip(predicted, trees, strict=True))
     return {EXACT: _share([a == b for a, b in pairs]), F1: 100.0 * float(np.mean([_agreement(a, b) for a, b in pairs]))}
 

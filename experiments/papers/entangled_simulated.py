@@ -90,11 +90,11 @@ class Simulated(Experiment):
             seen = Y + noise * np.random.default_rng([seed, n, p]).standard_normal(Y.shape)
             train, test = np.arange(n), np.arange(n, n + TEST)
             whole, trace = entangled_paths(ASCENTS[:2] if small else ASCENTS, seed)
-            figures = {KNOWN: _mse(conditional_mean(mixing, seen[:n], noise), Y[test])}
+            scores = {KNOWN: _mse(conditional_mean(mixing, seen[:n], noise), Y[test])}
             for name, path in ((KRR, independent_path), (OKL, output_kernel_path), (EKL, whole), (TRACE, trace)):
-                figures[name] = _mse(nested(path, [K], seen, train, test, seed)[0], Y[test])
+                scores[name] = _mse(nested(path, [K], seen, train, test, seed)[0], Y[test])
             found.append(
-                {"n": n, "p": p, "figures": figures, "alignment": float(alignment(A[:n, :n], K[:n, :n], centered=True))}
+                {"n": n, "p": p, "scores": scores, "alignment": float(alignment(A[:n, :n], K[:n, :n], centered=True))}
             )
         return {"way": way, "sizes": found}
 
@@ -105,11 +105,11 @@ class Simulated(Experiment):
             own = [outcome["sizes"] for outcome in outcomes if outcome["way"] == way]
             for i, size in enumerate(own[0]):
                 for method in METHODS:
-                    figures = [sizes[i]["figures"][method] for sizes in own]
-                    rows.append(mean_row(figures, method, METRIC, A=way, n=size["n"], p=size["p"]))
+                    scores = [sizes[i]["scores"][method] for sizes in own]
+                    rows.append(mean_row(scores, method, METRIC, A=way, n=size["n"], p=size["p"]))
             for method in METHODS[1:]:
                 # one figure per draw: sizes of one draw are not independent
-                below = [np.mean([s["figures"][KRR] - s["figures"][method] for s in sizes]) for sizes in own]
+                below = [np.mean([s["scores"][KRR] - s["scores"][method] for s in sizes]) for sizes in own]
                 gaps.append(mean_row(below, method, "below KRR, mean of all sizes", A=way))
             aligned = [np.mean([s["alignment"] for s in sizes]) for sizes in own]
             gaps.append(mean_row(aligned, "A", "alignment with K", A=way))
@@ -152,11 +152,11 @@ class Simulated(Experiment):
         return notes
 
     def _counts(self, rows: list[dict[str, Any]], method: str) -> tuple[int, int, int]:
-        figures = [row for row in rows if row["metric"] == METRIC]
-        krr = {(row["A"], row["n"], row["p"]): row["value"] for row in figures if row["method"] == KRR}
+        scores = [row for row in rows if row["metric"] == METRIC]
+        krr = {(row["A"], row["n"], row["p"]): row["value"] for row in scores if row["method"] == KRR}
         own = [
             (krr[row["A"], row["n"], row["p"]] - row["value"], row["error"])
-            for row in figures
+            for row in scores
             if row["method"] == method
         ]
         return sum(gap > 2 * e for gap, e in own), sum(gap < -2 * e for gap, e in own), len(own)

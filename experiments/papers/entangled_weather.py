@@ -98,13 +98,13 @@ class Weather(Experiment):
         train, test = np.sort(order[:n]), np.sort(order[n:])
         X = weather.temperature
         kernels = input_scales(X[train], FACTORS)
-        outcome: Outcome = {"n": n, "figures": {}, "chosen": {}}
+        outcome: Outcome = {"n": n, "scores": {}, "chosen": {}}
 
         Y = weather.precipitation
         spread = Y[train].std(axis=0)
-        scores = (Y - Y[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        held = _mean_held(input_scales(X[train], POSTER_FACTORS), X, scores, train, test)
-        outcome["figures"][POSTER] = {KRR: nmse(held, scores, train, test)}
+        standardized = (Y - Y[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        held = _mean_held(input_scales(X[train], POSTER_FACTORS), X, standardized, train, test)
+        outcome["scores"][POSTER] = {KRR: nmse(held, standardized, train, test)}
 
         Y = weather.log_precipitation
         mean = Y[train].mean(axis=0)
@@ -132,7 +132,7 @@ class Weather(Experiment):
             if name in (EKL, TRACE):
                 ascent = ascents[setting // len(ALPHAS)]
                 outcome["chosen"][name] = {"rank": ascent.rank, "gamma": ascent.gamma, "steps": ascent.steps}
-        outcome["figures"][LOG] = {name: nmse(found, Y, train, test) for name, found in predictions.items()}
+        outcome["scores"][LOG] = {name: nmse(found, Y, train, test) for name, found in predictions.items()}
         if seed == 0:
             shown = test[0]
             lines = {name: predictions[name][0] for name in (KRR, TRACE, SMOOTH)}
@@ -149,14 +149,14 @@ class Weather(Experiment):
         for setting, methods in ((POSTER, (KRR,)), (LOG, (KRR, FOLDS, HELD, *ALIKE))):
             for method in methods:
                 for n in sorted({outcome["n"] for outcome in outcomes}):
-                    figures = [outcome["figures"][setting][method] for outcome in outcomes if outcome["n"] == n]
+                    scores = [outcome["scores"][setting][method] for outcome in outcomes if outcome["n"] == n]
                     paper, error = PAPER.get((method, n), (None, None)) if setting == POSTER else (None, None)
-                    rows.append(mean_row(figures, method, METRIC, paper=paper, paper_error=error, outputs=setting, n=n))
+                    rows.append(mean_row(scores, method, METRIC, paper=paper, paper_error=error, outputs=setting, n=n))
         for method, alike in ALIKE.items():
             for metric, baseline in ((SAME, alike), (BELOW_HELD, HELD)):
                 for n in sorted({outcome["n"] for outcome in outcomes}):
-                    own = [outcome["figures"][LOG] for outcome in outcomes if outcome["n"] == n]
-                    below = [figures[baseline] - figures[method] for figures in own]
+                    own = [outcome["scores"][LOG] for outcome in outcomes if outcome["n"] == n]
+                    below = [scores[baseline] - scores[method] for scores in own]
                     rows.append(mean_row(below, method, metric, outputs=LOG, n=n))
         return rows
 

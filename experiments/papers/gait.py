@@ -60,7 +60,7 @@ class HipToKnee(Experiment):
                 predicted[f"{kernel}, {operator}"] = model.predict(gait.hip[[boy]])[0]
                 lengths[f"{kernel}, {operator}"] = model.length_
         outcome: Outcome = {
-            "figures": {name: float(np.mean((curve - gait.knee[boy]) ** 2)) for name, curve in predicted.items()},
+            "scores": {name: float(np.mean((curve - gait.knee[boy]) ** 2)) for name, curve in predicted.items()},
             "lengths": lengths,
         }
         if boy < PICTURES:
@@ -70,7 +70,7 @@ class HipToKnee(Experiment):
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """The mean over the boys."""
-        return [mean_row([outcome["figures"][method] for outcome in outcomes], method, METRIC) for method in METHODS]
+        return [mean_row([outcome["scores"][method] for outcome in outcomes], method, METRIC) for method in METHODS]
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Best and worst."""

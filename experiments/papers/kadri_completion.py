@@ -37,7 +37,7 @@ READINGS: dict[str, Callable[[np.ndarray, float], tuple[np.ndarray, float]]] = {
 """What the paper's σk may mean, (inputs, σk) → (inputs, scale of the Gaussian): a distance of pixels; k = exp(−σk d²); a
 distance of inputs of unit length."""
 
-Figure = dict[str, Any]
+Score = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ def parts_of(method: str, eps: float = 0.1) -> dict[str, Any]:
     return parts[method]
 
 
-def at_own_settings(halves: DigitHalves, split: Split, paper: dict[str, PaperRow]) -> tuple[list[Figure], np.ndarray]:
+def at_own_settings(halves: DigitHalves, split: Split, paper: dict[str, PaperRow]) -> tuple[list[Score], np.ndarray]:
     """The figures under every reading, and what Cortes' KDE predicts when σk is a distance."""
     outputs, truth = halves.outputs[split.train], halves.outputs[split.test]
-    figures, stranger = [], truth
+    scores, stranger = [], truth
     for reading, understood in READINGS.items():
         for method, row in paper.items():
             X, scale = understood(halves.inputs, row.input_scale)
@@ -76,14 +76,14 @@ def at_own_settings(halves: DigitHalves, split: Split, paper: dict[str, PaperRow
                     kernel, Gaussian(row.output_scale), alpha=row.ridge, decoder=Candidates(), **parts
                 )
                 predicted = model.fit(X[split.train], outputs).predict(X[split.test])
-                figure = {"method": method, "metric": METRIC, "value": _mean(loss, truth, predicted), "setting": OWN}
-                figure |= {"σk is": reading, "σl": row.output_scale, "pre-image": CANDIDATE}
-                figures.append(figure if eps is None else figure | {"ε": eps})
+                score = {"method": method, "metric": METRIC, "value": _mean(loss, truth, predicted), "setting": OWN}
+                score |= {"σk is": reading, "σl": row.output_scale, "pre-image": CANDIDATE}
+                scores.append(score if eps is None else score | {"ε": eps})
                 if (reading, method) == (LITERAL, CORTES):
                     stranger = predicted
                     lost = float(np.mean(kernel(X[split.test], X[split.train]).max(axis=1) < 1e-6))
                     found = {"method": method, "metric": REACH, "value": lost, "setting": OWN, "σk is": reading}
-    return [*figures, found], stranger
+    return [*scores, found], stranger
 
 
 def _eps_shown(method: str, reading: str) -> tuple[float | None, ...]:
@@ -97,7 +97,7 @@ def _eps_shown(method: str, reading: str) -> tuple[float | None, ...]:
 class Nested:
     """What was found with everything chosen inside the training digits."""
 
-    figures: list[Figure]
+    scores: list[Score]
     continuous: dict[str, np.ndarray]
     chosen: dict[str, dict[str, Any]]
 
@@ -116,14 +116,14 @@ def on_one_loss(halves: DigitHalves, split: Split, scales: Iterable[float]) -> N
                 result.continuous[method] = predicted
             for scale in scales if (method, pre_image) == (CORTES, CANDIDATE) else (COMMON_SCALE,):
                 value = _mean(KernelLoss(Gaussian(scale)), truth, predicted)
-                figure = {"method": method, "metric": METRIC, "value": value, "setting": COMMON}
-                result.figures.append(figure | {"σl": scale, "pre-image": pre_image})
-    result.figures += _differences(result.figures)
+                score = {"method": method, "metric": METRIC, "value": value, "setting": COMMON}
+                result.scores.append(score | {"σl": scale, "pre-image": pre_image})
+    result.scores += _differences(result.scores)
     for method, models in _variants(inputs, "kernel").items():
         model = best_by_leave_one_out(models, inputs, outputs)
         value = _mean(KernelLoss(Gaussian(COMMON_SCALE)), truth, model.predict(queries))
-        figure = {"method": method, "metric": METRIC, "value": value, "setting": DECODED}
-        result.figures.append(figure | {"σl": COMMON_SCALE, "pre-image": CANDIDATE})
+        score = {"method": method, "metric": METRIC, "value": value, "setting": DECODED}
+        result.scores.append(score | {"σl": COMMON_SCALE, "pre-image": CANDIDATE})
     return result
 
 
@@ -157,11 +157,9 @@ def _settle(model: ObjectEstimator) -> dict[str, Any]:
     return chosen
 
 
-def _differences(figures: list[Figure]) -> list[Figure]:
+def _differences(scores: list[Score]) -> list[Score]:
     """Each operator against the identity on the same digits."""
-    at = {
-        (figure["method"], figure["pre-image"]): figure["value"] for figure in figures if figure["σl"] == COMMON_SCALE
-    }
+    at = {(score["method"], score["pre-image"]): score["value"] for score in scores if score["σl"] == COMMON_SCALE}
     return [
         {
             "method": f"{method} − {CORTES}",
@@ -176,17 +174,17 @@ def _differences(figures: list[Figure]) -> list[Figure]:
     ]
 
 
-def references(halves: DigitHalves, split: Split, scales: Iterable[float]) -> list[Figure]:
+def references(halves: DigitHalves, split: Split, scales: Iterable[float]) -> list[Score]:
     """What answers cost that do not look at the input."""
     outputs, truth = halves.outputs[split.train], halves.outputs[split.test]
     middle = outputs[[((outputs - outputs.mean(axis=0)) ** 2).sum(axis=1).argmin()]]
-    figures = []
+    scores = []
     for scale in scales:
         loss = KernelLoss(Gaussian(scale))
         for method, answers in ((ANY, outputs), (MIDDLE, middle)):
             value = float(np.mean(loss.matrix(truth, answers)))
-            figures.append({"method": method, "metric": METRIC, "value": value, "setting": REFERENCE, "σl": scale})
-    return figures
+            scores.append({"method": method, "metric": METRIC, "value": value, "setting": REFERENCE, "σl": scale})
+    return scores
 
 
 def pictures(halves: DigitHalves, split: Split, predictions: dict[str, np.ndarray]) -> list[dict[str, Any]]:
@@ -204,7 +202,7 @@ def pictures(halves: DigitHalves, split: Split, predictions: dict[str, np.ndarra
             {
                 "label": int(label),
                 "pictures": [
-                    [name, np.round(halves.whole(top, lower)[0], 2).tolist(), figure] for name, lower, figure in entries
+                    [name, np.round(halves.whole(top, lower)[0], 2).tolist(), score] for name, lower, score in entries
                 ],
             }
         )

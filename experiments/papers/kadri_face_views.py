@@ -106,7 +106,7 @@ def compare(pairs: FacePairs, split: Split, choices: PatchChoices = FULL) -> Fou
     joints = {
         size: best_by_leave_one_out(_patchwise(inputs, shape, size, choices), inputs, outputs) for size in choices.sizes
     }
-    chosen = min(joints.values(), key=_figure)
+    chosen = min(joints.values(), key=_score)
     for size, model in joints.items():
         keep(joint_of(size), model.predict(queries), _said(model))
     keep(JOINT, chosen.predict(queries), _said(chosen))
@@ -179,7 +179,7 @@ def _on_patches(inputs: np.ndarray, shape: tuple[int, ...], size: int, factors: 
     return [Gaussian(float(found.scale) * factor) for factor in factors]
 
 
-def _figure(model: Any) -> float:
+def _score(model: Any) -> float:
     return float(np.min(model.loo_path_))
 
 
@@ -201,7 +201,7 @@ def face_pictures(pairs: FacePairs, split: Split, found: Found, methods: Iterabl
         for method in methods:
             predicted = found.predictions[method][i]
             entries.append([method, predicted, f"{np.mean((predicted - truth) ** 2):.4f}"])
-        shown.append([[name, np.round(image, 2).tolist(), figure] for name, image, figure in entries])
+        shown.append([[name, np.round(image, 2).tolist(), score] for name, image, score in entries])
     return shown
 
 

@@ -89,8 +89,8 @@ class ImageReconstruction(Experiment):
         with threadpool_limits(1):
             own, stranger = at_own_settings(halves, split, self.paper)
             nested = on_one_loss(halves, split, sorted({COMMON_SCALE, *self._scales()}))
-        figures = own + nested.figures + references(halves, split, self._scales())
-        outcome: Outcome = {"figures": [figure | varies for figure in figures], "chosen": nested.chosen}
+        scores = own + nested.scores + references(halves, split, self._scales())
+        outcome: Outcome = {"scores": [score | varies for score in scores], "chosen": nested.chosen}
         if piece.settings["fold"] == 0 and piece.settings.get("first", True):
             shown = {method: nested.continuous[method] for method in (NEIGHBOURS, CONDITIONAL)}
             outcome["pictures"] = pictures(halves, split, shown | {f"{OWN} {CORTES}": stranger})
@@ -103,9 +103,9 @@ class ImageReconstruction(Experiment):
         """Means over the folds."""
         gathered: dict[tuple[tuple[str, Any], ...], list[float]] = {}
         for outcome in outcomes:
-            for figure in outcome["figures"]:
-                key = tuple((name, value) for name, value in figure.items() if name != "value")
-                gathered.setdefault(key, []).append(figure["value"])
+            for score in outcome["scores"]:
+                key = tuple((name, value) for name, value in score.items() if name != "value")
+                gathered.setdefault(key, []).append(score["value"])
         return [self._row(dict(key), values) for key, values in gathered.items()]
 
     def _row(self, key: dict[str, Any], values: list[float]) -> dict[str, Any]:
@@ -177,7 +177,7 @@ class ImageReconstruction(Experiment):
         yield gallery(
             Card(
                 f"a {entry['label']}",
-                [Picture(np.asarray(image), name, figure, divided=True) for name, image, figure in entry["pictures"]],
+                [Picture(np.asarray(image), name, score, divided=True) for name, image, score in entry["pictures"]],
             )
             for entry in shown
         )
@@ -234,10 +234,10 @@ def common_notes(rows: list[dict[str, Any]]) -> list[str]:
         here = [row for row in nested if row.get("train") == size]
         parts = []
         for pre_image in dict.fromkeys(row["pre-image"] for row in here):
-            figures = {row["method"]: row["value"] for row in here if row["pre-image"] == pre_image}
-            shown = ", ".join(f"{method} {value:.3f}" for method, value in figures.items())
-            best = min(figures, key=lambda method: figures[method])
-            parts.append(f"{pre_image}: {shown} (best: {best}, {figures[best] / figures[NEIGHBOURS]:.3f} × k-NN)")
+            scores = {row["method"]: row["value"] for row in here if row["pre-image"] == pre_image}
+            shown = ", ".join(f"{method} {value:.3f}" for method, value in scores.items())
+            best = min(scores, key=lambda method: scores[method])
+            parts.append(f"{pre_image}: {shown} (best: {best}, {scores[best] / scores[NEIGHBOURS]:.3f} × k-NN)")
         named = "" if size is None else f" with {size} training digits"
         notes.append(f"On one loss{named}, everything chosen inside the training digits: " + "; ".join(parts) + ".")
         against = [row for row in _where(rows, metric="difference") if row.get("train") == size]

@@ -69,7 +69,7 @@ class TrainingSize(Experiment):
         held_out = np.isin(pairs.person, people[: len(people) // 4])
         split = Split(rng.permutation(np.flatnonzero(~held_out)), np.flatnonzero(held_out))
         inputs, outputs, queries, truth = flat_sides(pairs, split)
-        figures = []
+        scores = []
         with threadpool_limits(1), warnings.catch_warnings():
             # what a factor leaves out is reported as a figure
             warnings.simplefilter("ignore", NumericalWarning)
@@ -84,21 +84,21 @@ class TrainingSize(Experiment):
                     seen = size if method == CORTES else len(inputs)
                     fitted, seconds = _chosen_and_timed(model, inputs[:seen], outputs[:seen])
                     error = float(np.mean((fitted.predict(queries) - truth) ** 2))
-                    figures.append({"method": method, "n": n, "error": error, "seconds": seconds})
+                    scores.append({"method": method, "n": n, "error": error, "seconds": seconds})
                     if method == LOW_RANK:
-                        figures[-1]["left out"] = max(fitted.solver_.residual_, fitted.solver_.output_residual_)
-        return {"figures": figures, "train": len(inputs), "test": len(queries)}
+                        scores[-1]["left out"] = max(fitted.solver_.residual_, fitted.solver_.output_residual_)
+        return {"scores": scores, "train": len(inputs), "test": len(queries)}
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """Errors, times as shares of one fit, and what the factors leave out."""
         gathered: dict[tuple[str, str, Any], list[float]] = {}
         for outcome in outcomes:
-            whole = next(f["seconds"] for f in outcome["figures"] if (f["method"], f["n"]) == (CORTES, ALL))
-            for figure in outcome["figures"]:
-                values = {METRIC: figure["error"], TIME: figure["seconds"] / whole, LEFT_OUT: figure.get("left out")}
+            whole = next(f["seconds"] for f in outcome["scores"] if (f["method"], f["n"]) == (CORTES, ALL))
+            for score in outcome["scores"]:
+                values = {METRIC: score["error"], TIME: score["seconds"] / whole, LEFT_OUT: score.get("left out")}
                 for metric, value in values.items():
                     if value is not None:
-                        gathered.setdefault((metric, figure["method"], figure["n"]), []).append(value)
+                        gathered.setdefault((metric, score["method"], score["n"]), []).append(value)
         order = [METRIC, TIME, LEFT_OUT]
         keys = sorted(gathered, key=lambda key: (order.index(key[0]), key[1] != CORTES, key[1] == EXACT))
         return [mean_row(gathered[key], key[1], key[0], n=key[2]) for key in keys]

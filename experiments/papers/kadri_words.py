@@ -121,20 +121,20 @@ class OpticalWords(Experiment):
         inside = words.folds == settings["fold"]
         train = words.take(_some(np.flatnonzero(inside), settings["train"]))
         fold = Fold(train, words.take(_some(np.flatnonzero(~inside), settings["test"])))
-        figures: dict[str, dict[str, float]] = {}
+        scores: dict[str, dict[str, float]] = {}
         chosen: dict[str, Any] = {"words": len(train), "distinct": len(fold.reader.vocabulary)}
 
-        points = paper_rows(fold, figures, chosen)
+        points = paper_rows(fold, scores, chosen)
         chain, read_by_chain = fit_chain(fold)
-        figures["chain"] = {"letters": characters_right(read_by_chain, fold.test.strings)}
+        scores["chain"] = {"letters": characters_right(read_by_chain, fold.test.strings)}
         chosen |= {"C": chain.C, "gap": chain.gap_ / chain.objective_}
         constrained, placed = fit_constrained(fold)
-        figures["constrained"] = fold.score(placed)
-        figures["constrained-1"] = fold.score(literal_constrained(fold))
+        scores["constrained"] = fold.score(placed)
+        scores["constrained-1"] = fold.score(literal_constrained(fold))
         chosen |= {"constrained alpha": constrained.alpha, "eta": constrained.constraint}
-        best = own_rows(fold, figures, chosen)
+        best = own_rows(fold, scores, chosen)
 
-        outcome: Outcome = {"figures": figures, "chosen": chosen}
+        outcome: Outcome = {"scores": scores, "chosen": chosen}
         if settings["show"]:
             spelled = fold.reader.by_letter(best, fold.test_lengths)
             readings = {
@@ -150,7 +150,7 @@ class OpticalWords(Experiment):
         """The methods of the table, then the steps of the ablation that are not among them."""
 
         def row(key: str, way: str, reading: str, method: str, setting: str, **paper: float | None) -> dict[str, Any]:
-            values = [outcome["figures"][key][way] for outcome in outcomes]
+            values = [outcome["scores"][key][way] for outcome in outcomes]
             return mean_row(values, method, METRIC, setting=setting, reading=reading, **paper)
 
         rows = []
@@ -161,7 +161,7 @@ class OpticalWords(Experiment):
                 rows.append(row(key, "words", BY_WORD, method, setting))
         for key, step in STEPS.items():
             for way, reading in (("letters", BY_LETTER), ("words", BY_WORD), ("unseen", UNSEEN)):
-                if way in outcomes[0]["figures"][key] and (key not in METHODS or way == "unseen"):
+                if way in outcomes[0]["scores"][key] and (key not in METHODS or way == "unseen"):
                     rows.append(row(key, way, reading, step, ABLATION))
         return rows
 

@@ -25,55 +25,55 @@ from mercer.kernels import Gaussian, PartByPart, Polynomial
 from mercer.operators import Covariance, Identity
 
 
-def paper_rows(fold: Fold, figures: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
+def paper_rows(fold: Fold, scores: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
     """The operators on the paper's features; where conditional covariance puts the test words is returned."""
     grams = image_features(fold, Polynomial(degree=3))
     low = [alpha / 10 for alpha in ALPHAS]
     conditional, _ = grams.choose(operator_grid(), [LAMBDA])
     placed = grams.points(conditional, LAMBDA)
-    figures["identity"] = fold.score(grams.points(Identity(), LAMBDA))
-    figures["covariance"] = fold.score(grams.points(Covariance(), LAMBDA))
-    figures["conditional"] = fold.score(placed)
+    scores["identity"] = fold.score(grams.points(Identity(), LAMBDA))
+    scores["covariance"] = fold.score(grams.points(Covariance(), LAMBDA))
+    scores["conditional"] = fold.score(placed)
     for name, operators, alphas in (
         ("identity", [Identity()], ALPHAS),
         ("covariance", [Covariance()], low),
         ("conditional", operator_grid(), low),
     ):
         operator, alpha = grams.choose(operators, alphas)
-        figures[f"{name}-chosen"] = fold.score(grams.points(operator, alpha))
+        scores[f"{name}-chosen"] = fold.score(grams.points(operator, alpha))
         chosen[f"{name} alpha"] = alpha
         if name == "identity":
-            figures["identity-chosen"]["unseen"] = grams.unseen(alpha)
+            scores["identity-chosen"]["unseen"] = grams.unseen(alpha)
     chosen["eps"] = conditional.eps
 
     normalised = image_features(fold, Polynomial(degree=3, coef0=0.0).normalized())
-    figures["normalised"] = fold.score(normalised.points(*normalised.choose([Identity()], ALPHAS)))
+    scores["normalised"] = fold.score(normalised.points(*normalised.choose([Identity()], ALPHAS)))
     return placed
 
 
-def own_rows(fold: Fold, figures: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
+def own_rows(fold: Fold, scores: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
     """Our kernels, step by step; where the last puts the test words is returned."""
     own = OwnKernels(fold)
     kernel, (train, test) = PartByPart(Gaussian(4.0)), own.letters(0.0)
-    figures["gaussian-16"] = fold.score(Grams.of(fold, kernel(train), kernel(test, train)).points(Identity(), LAMBDA))
+    scores["gaussian-16"] = fold.score(Grams.of(fold, kernel(train), kernel(test, train)).points(Identity(), LAMBDA))
     for key, blurs, same in (
         ("gaussian", (0.0,), (False,)),
         ("blurred", BLURS, (False,)),
         ("ours", BLURS, (False, True)),
     ):
         ways = [own.best(way, blurs, same) for way in (0, 1)]
-        scores = [fold.score(own.points(way)) for way in ways]
-        figures[key] = {"letters": scores[0]["letters"], "words": scores[1]["words"]}
+        both = [fold.score(own.points(way)) for way in ways]
+        scores[key] = {"letters": both[0]["letters"], "words": both[1]["words"]}
         blur, scale, together, alpha = ways[0].setting
         if key != "gaussian":
-            figures[key]["unseen"] = own.grams(blur, scale, bool(together)).unseen(alpha)
+            scores[key]["unseen"] = own.grams(blur, scale, bool(together)).unseen(alpha)
     chosen |= {"blur": blur, "scale": scale, "same length": bool(together), "alpha": alpha, "left out": ways[0].right}
     grams = own.grams(blur, scale, bool(together))
     low = [value / 10 for value in OWN_ALPHAS]
-    figures["ours-covariance"] = fold.score(grams.points(*grams.choose([Covariance()], low)))
-    figures["ours-conditional"] = fold.score(grams.points(*grams.choose(operator_grid(), low)))
+    scores["ours-covariance"] = fold.score(grams.points(*grams.choose([Covariance()], low)))
+    scores["ours-conditional"] = fold.score(grams.points(*grams.choose(operator_grid(), low)))
     alone = letters_alone(fold, own.letter_kernel(blur, scale), *own.letters(blur))
-    figures["alone"] = {"letters": characters_right(alone, fold.test.strings)}
+    scores["alone"] = {"letters": characters_right(alone, fold.test.strings)}
     return own.points(ways[0])
 
 

@@ -66,15 +66,15 @@ class ReportWords(Experiment):
         """All draws of one number of distinct words."""
         distinct, folds = piece.settings["distinct"], piece.settings["folds"]
         draws = [self._draw(distinct, folds, seed) for seed in range(piece.settings["draws"])]
-        figures = {key: [draw[key] for draw in draws] for key in METHODS}
-        return {"distinct": distinct, "figures": figures}
+        scores = {key: [draw[key] for draw in draws] for key in METHODS}
+        return {"distinct": distinct, "scores": scores}
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """Mean over draws and folds, and the spread over folds."""
         rows = []
         for outcome in outcomes:
             for key, (method, paper, error) in METHODS.items():
-                means = [float(np.mean(folds)) for folds in outcome["figures"][key]]
+                means = [float(np.mean(folds)) for folds in outcome["scores"][key]]
                 extra = {"distinct words": outcome["distinct"]}
                 rows.append(mean_row(means, method, METRIC, paper=paper, paper_error=error, **extra))
         return rows
@@ -111,23 +111,23 @@ class ReportWords(Experiment):
         # few words must be among those written often enough to give a hundred
         kept = rng.choice(every[counts * distinct >= 100], distinct, replace=False)
         hundred = words.take(rng.choice(np.flatnonzero(np.isin(strings, kept)), 100, replace=False))
-        figures: dict[str, list[float]] = {key: [] for key in METHODS}
+        scores: dict[str, list[float]] = {key: [] for key in METHODS}
         for split in shuffled_folds(100, 5, seed)[:folds]:
             fold = Fold(hundred.take(split.train), hundred.take(split.test))
-            for key, right in _figures(fold).items():
-                figures[key].append(right)
-        return figures
+            for key, right in _scores(fold).items():
+                scores[key].append(right)
+        return scores
 
 
-def _figures(fold: Fold) -> dict[str, float]:
+def _scores(fold: Fold) -> dict[str, float]:
     grams = image_features(fold, Polynomial(degree=3))
     operators: dict[str, Operator] = {
         "identity": Identity(),
         "covariance": Covariance(),
         "conditional": ConditionalCovariance(eps=EPS),
     }
-    figures = {key: fold.score(grams.points(operator, LAMBDA))["letters"] for key, operator in operators.items()}
+    scores = {key: fold.score(grams.points(operator, LAMBDA))["letters"] for key, operator in operators.items()}
     own = OwnKernels(fold)
-    figures["ours"] = fold.score(own.points(own.best(0)))["letters"]
-    figures["chain"] = characters_right(fit_chain(fold)[1], fold.test.strings)
-    return figures
+    scores["ours"] = fold.score(own.points(own.best(0)))["letters"]
+    scores["chain"] = characters_right(fit_chain(fold)[1], fold.test.strings)
+    return scores

@@ -262,8 +262,8 @@ def _whole(fold: Completion, i: int) -> dict[str, Any]:
     }
 
 
-def _made(bottom: np.ndarray, figure: str) -> dict[str, Any]:
-    return {"bottom": np.round(bottom, 2).tolist(), "figure": figure}
+def _made(bottom: np.ndarray, score: str) -> dict[str, Any]:
+    return {"bottom": np.round(bottom, 2).tolist(), "score": score}
 
 
 def _card(example: dict[str, Any]) -> Card:
@@ -272,7 +272,7 @@ def _card(example: dict[str, Any]) -> Card:
 
     pictures = [Picture(drawn(example["bottom"]), "true", divided=True)]
     pictures += [
-        Picture(drawn(example["made"][name]["bottom"]), SHORT[name], example["made"][name]["figure"], divided=True)
+        Picture(drawn(example["made"][name]["bottom"]), SHORT[name], example["made"][name]["score"], divided=True)
         for name in SHORT
         if name in example["made"]
     ]

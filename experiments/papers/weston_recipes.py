@@ -84,7 +84,7 @@ def ladder(
 
     smooth = {blur: _flat(blurred(images, blur)) for blur in BLURS}
     models = {blur: learned(features) for blur, features in smooth.items()}
-    blur = min(models, key=lambda width: _figure(models[width]))
+    blur = min(models, key=lambda width: _score(models[width]))
     yield Step(STEPS[2], models[blur].predict(smooth[blur][test]), f"{blur:g} pixels")
 
     scales = input_scales(smooth[blur][train], FACTORS)
@@ -98,7 +98,7 @@ def ladder(
 
     made = {recipe: histograms(recipe) for recipe in recipes}
     found = {recipe: learned(features) for recipe, features in made.items()}
-    best = min(found, key=lambda recipe: _figure(found[recipe]))
+    best = min(found, key=lambda recipe: _score(found[recipe]))
     yield Step(CHOSEN, found[best].predict(made[best][test]), str(best))
 
 
@@ -118,7 +118,7 @@ def _view(images: np.ndarray, view: str) -> np.ndarray:
     return deslanted(images) if view == "deslanted" else blurred(images, 1.0)
 
 
-def _figure(model: DependencyEstimator) -> float:
+def _score(model: DependencyEstimator) -> float:
     assert model.loo_path_ is not None
     return float(np.min(model.loo_path_))
 

@@ -50,7 +50,7 @@ class Edition:
     scales: np.ndarray
     gammas: np.ndarray
     penalty: str
-    figures: dict[str, dict[str, tuple[float, float]]]
+    scores: dict[str, dict[str, tuple[float, float]]]
 
 
 EDITIONS = (
@@ -151,11 +151,11 @@ class StringsToStrings(Experiment):
             train = np.setdiff1d(np.arange(n), test)
             steps, best = recipes.tried(train, test)
             chosen.update(describe(recipe) for recipe in best)
-            figures: dict[str, Any] = {"printed": _as_printed(plain, train, test)} | steps
+            scores: dict[str, Any] = {"printed": _as_printed(plain, train, test)} | steps
             for name, losses in methods.items():
-                figures[name] = nested_losses(losses, train, test, [seed, fold + 1])
-            for name, figure in figures.items():
-                found.setdefault(name, []).append(figure)
+                scores[name] = nested_losses(losses, train, test, [seed, fold + 1])
+            for name, score in scores.items():
+                found.setdefault(name, []).append(score)
         means = {name: np.mean(folds, axis=0).tolist() for name, folds in found.items()}
         outcome = {
             "losses": means,
@@ -212,13 +212,13 @@ def _values(outcomes: Sequence[Outcome], name: str, chosen_on: str, measured: st
 
 def _with_ratio(edition: Edition, values: dict[str, np.ndarray], metric: str, reading: str) -> list[dict[str, Any]]:
     """A row for KDE, one for k-NN, and one for their ratio, each beside the paper's."""
-    figures = edition.figures[metric]
+    scores = edition.scores[metric]
     varies: dict[str, Any] = {"setting": edition.name, "reading": reading}
     rows = [
-        mean_row(values[method], method, metric, paper=figures[method][0], paper_error=figures[method][1], **varies)
+        mean_row(values[method], method, metric, paper=scores[method][0], paper_error=scores[method][1], **varies)
         for method in ("KDE", "k-NN")
     ]
-    (ours, theirs), (kde, knn) = (values["KDE"], values["k-NN"]), (figures["KDE"], figures["k-NN"])
+    (ours, theirs), (kde, knn) = (values["KDE"], values["k-NN"]), (scores["KDE"], scores["k-NN"])
     ratio, published = float(ours.mean() / theirs.mean()), kde[0] / knn[0]
     row = mean_row((ours - ratio * theirs) / theirs.mean(), "KDE / k-NN", metric, paper=published, **varies)
     # to first order the errors of a ratio are those of (a − r b) / b; the paper's, taken as independent

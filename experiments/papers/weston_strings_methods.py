@@ -72,11 +72,11 @@ class Task:
         first, _ = distinct(self.pairs.outputs[train])
         usable = {"left out": first[self.seen[train[first]]], "kept": first}
         rounded = np.round(distances / np.max(np.diag(self.outputs)), DECIMALS)
-        figures = []
+        scores = []
         for rule in RULES:
             chosen = train[usable[rule][np.argmin(rounded[..., usable[rule]], axis=-1)]]
-            figures.append(self.losses(chosen, before, test))
-        return np.stack(figures, axis=-2)
+            scores.append(self.losses(chosen, before, test))
+        return np.stack(scores, axis=-2)
 
     def losses(self, chosen: np.ndarray, before: np.ndarray, test: np.ndarray) -> np.ndarray:
         """Mean losses, of shape (..., metrics), of the outputs at the positions `chosen` (..., test)."""
@@ -114,7 +114,7 @@ def kde_losses(task: Task, scales: np.ndarray, gammas: np.ndarray, penalty: str)
         inside, across = task.outputs[np.ix_(train, train)], task.outputs[np.ix_(test, train)]
         own = np.diag(task.outputs)[test]
         alphas = gammas * (len(train) if penalty == "function" else 1)
-        figures = []
+        scores = []
         for gram in grams:
             ridge = Ridge(decomposed(gram[np.ix_(train, train)]), targets, penalty=penalty)
             values = gram[np.ix_(test, train)]
@@ -122,8 +122,8 @@ def kde_losses(task: Task, scales: np.ndarray, gammas: np.ndarray, penalty: str)
             weights = embedding.weights(points)
             before = own - 2.0 * np.sum(weights * across, axis=-1) + np.sum(weights @ inside * weights, axis=-1)
             distances = norms - 2.0 * points @ targets.T
-            figures.append(task.judged(distances, before, train, test))
-        return np.concatenate(figures)
+            scores.append(task.judged(distances, before, train, test))
+        return np.concatenate(scores)
 
     return losses
 
@@ -140,9 +140,9 @@ def neighbour_losses(task: Task) -> Losses:
         products = weights @ inside
         squares = np.sum(products * weights, axis=-1)
         before = squares - 2.0 * np.sum(weights * across, axis=-1) + np.diag(task.outputs)[test]
-        figures = task.judged(np.diag(inside) - 2.0 * products, before, train, test)
-        figures[0] = task.losses(train[nearest[:, 0]], before[0], test)
-        return figures
+        scores = task.judged(np.diag(inside) - 2.0 * products, before, train, test)
+        scores[0] = task.losses(train[nearest[:, 0]], before[0], test)
+        return scores
 
     return losses
 

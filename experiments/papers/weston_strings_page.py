@@ -75,14 +75,14 @@ def _zero_norm(rows: Rows) -> str:
     parts = []
     paper = _find(rows, "KDE", "class loss", "by string loss")["paper"]
     for method in ("KDE", "k-NN"):
-        figures = [
+        scores = [
             _find(rows, method, metric, reading + suffix)["value"]
             for suffix in ("", ", zero norm kept")
             for metric, reading in (("string loss", "squared"), ("class loss", "by string loss"))
         ]
         parts.append(
-            f"{method} from {figures[0]:.3f} to {figures[2]:.3f} in squared string loss and from {figures[1]:.3f} to "
-            f"{figures[3]:.3f} in class loss"
+            f"{method} from {scores[0]:.3f} to {scores[2]:.3f} in squared string loss and from {scores[1]:.3f} to "
+            f"{scores[3]:.3f} in class loss"
         )
     return (
         "An output of zero norm is the origin, nearer to any uncertain prediction than a string is. Kept as candidates, such "

@@ -73,8 +73,8 @@ class Recipes:
     def tried(self, train: np.ndarray, test: np.ndarray) -> tuple[dict[str, np.ndarray], list[Recipe]]:
         """Test losses of every step, with the recipes leave-one-out on the training part chose; and those of the best."""
         spectra = [decomposed(gram[np.ix_(train, train)]) for gram in self.inputs]
-        figures = self._leave_one_out(spectra, train)
-        chosen = {step.name: _best(figures[step.zero_norm], step) for step in STEPS}
+        left_out = self._leave_one_out(spectra, train)
+        chosen = {step.name: _best(left_out[step.zero_norm], step) for step in STEPS}
         losses = {step.name: self._test(spectra, chosen[step.name], train, test, step.zero_norm) for step in STEPS}
         return losses, chosen[BEST]
 
@@ -85,7 +85,7 @@ class Recipes:
         outputs = [gram[square] for gram in self.outputs]
         usable = {rule: self._usable(train, rule) for rule in RULES}
         shape = (len(spectra), len(ALPHAS), len(outputs), len(CLASS_WEIGHTS))
-        figures = {rule: np.empty(shape) for rule in RULES}
+        losses = {rule: np.empty(shape) for rule in RULES}
         for i, a in product(range(shape[0]), range(shape[1])):
             weights = Ridge(spectra[i], None).leave_one_out(ALPHAS[a])
             by_class = weights @ same
@@ -94,13 +94,13 @@ class Recipes:
                 by_string = weights @ gram
                 string_risk = _risk(weights, by_string, gram)
                 for c, weight in enumerate(CLASS_WEIGHTS):
-                    scores = np.round(np.diag(gram) - 2.0 * (by_string + weight * by_class), DECIMALS)
-                    scores[own, own] = np.inf  # a pair's own output is no candidate for it
+                    distances = np.round(np.diag(gram) - 2.0 * (by_string + weight * by_class), DECIMALS)
+                    distances[own, own] = np.inf  # the output of a pair is not a candidate for it
                     risk = (string_risk + weight * class_risk) / (1.0 + weight)
                     for rule in RULES:
-                        nearest = usable[rule][np.argmin(scores[:, usable[rule]], axis=1)]
-                        figures[rule][i, a, o, c] = np.mean(classes[nearest] != classes) + 1e-6 * risk
-        return figures
+                        nearest = usable[rule][np.argmin(distances[:, usable[rule]], axis=1)]
+                        losses[rule][i, a, o, c] = np.mean(classes[nearest] != classes) + 1e-6 * risk
+        return losses
 
     def _test(
         self, spectra: list[GramEigh], recipes: list[Recipe], train: np.ndarray, test: np.ndarray, rule: str
@@ -146,13 +146,13 @@ def grid() -> dict[str, Any]:
     }
 
 
-def _best(figures: np.ndarray, step: Step) -> list[Recipe]:
+def _best(losses: np.ndarray, step: Step) -> list[Recipe]:
     """The recipes of a step with the smallest figures."""
-    allowed = np.full(figures.shape, np.inf)
+    allowed = np.full(losses.shape, np.inf)
     part = np.ix_(step.inputs, range(len(ALPHAS)), step.outputs, step.classes)
-    allowed[part] = figures[part]
+    allowed[part] = losses[part]
     order = np.argsort(allowed, axis=None, kind="stable")[: step.averaged]
-    found = zip(*np.unravel_index(order, figures.shape), strict=True)
+    found = zip(*np.unravel_index(order, losses.shape), strict=True)
     return [(int(i), int(a), int(o), int(c)) for i, a, o, c in found]
 
 

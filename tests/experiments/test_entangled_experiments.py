@@ -111,11 +111,11 @@ def small(name, folder):
 
 def test_small_simulated(tmp_path):
     chosen, rows = small("entangled-simulated", tmp_path)
-    figures = {(row["method"], row["A"], row["n"], row["p"]): row["value"] for row in rows if row["metric"] == "MSE"}
+    scores = {(row["method"], row["A"], row["n"], row["p"]): row["value"] for row in rows if row["metric"] == "MSE"}
     # outputs have unit variance, and knowing the model is better than learning it
-    for (method, way, n, p), value in figures.items():
+    for (method, way, n, p), value in scores.items():
         assert 0 < value < 1
-        assert method == "A and T known" or figures["A and T known", way, n, p] < value
+        assert method == "A and T known" or scores["A and T known", way, n, p] < value
     assert sum("knowing A and T would gain" in note for note in chosen.notes(rows)) == 2
 
 
@@ -124,13 +124,13 @@ def test_small_weather(tmp_path):
     if store.data_folder() is None or not (store.data_folder() / "canadian_weather").is_dir():
         pytest.skip("needs the weather: set MERCER_DATA to a folder that holds canadian_weather/")
     chosen, rows = small("entangled-weather", tmp_path)
-    figures = {
+    scores = {
         (row["method"], row["n"]): row["value"]
         for row in rows
         if row["outputs"] == "log10 mm" and row["metric"] == "nMSE"
     }
-    assert figures["smoothing operator", 10] < figures["KRR", 10] < 1.0
-    assert all(0.3 < value < 2.0 for value in figures.values())
+    assert scores["smoothing operator", 10] < scores["KRR", 10] < 1.0
+    assert all(0.3 < value < 2.0 for value in scores.values())
     assert len([row for row in rows if "paper" in row]) == 2
     assert "poster's reading" in chosen.notes(rows)[0]
 
@@ -142,6 +142,6 @@ def test_small_gait(tmp_path):
     chosen = experiment("gait")
     first, second = (reproduce(chosen, tmp_path / part, small=True) for part in "ab")
     assert first.rows == second.rows
-    figures = {row["method"]: row["value"] for row in first.rows}
-    assert figures["linear kernel, smoothing operator"] < 0.9 * figures["mean curve"]
+    scores = {row["method"]: row["value"] for row in first.rows}
+    assert scores["linear kernel, smoothing operator"] < 0.9 * scores["mean curve"]
     assert (tmp_path / "a" / "gait.html").read_text(encoding="utf-8").count("<polyline") == 12

@@ -32,7 +32,7 @@ def usps():
         pytest.skip("needs the USPS digits: set MERCER_DATA to a folder that holds usps/")
 
 
-def figure(rows, **wanted):
+def score(rows, **wanted):
     found = [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
     assert len(found) == 1, f"{wanted} names {len(found)} rows"
     return found[0]["value"]
@@ -46,18 +46,18 @@ def test_small_version(name, tmp_path):
     rows = reproduce(made, tmp_path, small=True).rows
     for method in (CORTES, WESTON, COVARIANCE, CONDITIONAL):
         losses = {
-            pre_image: figure(
+            pre_image: score(
                 rows, method=method, setting=COMMON, metric=METRIC, σl=COMMON_SCALE, **{"pre-image": pre_image}
             )
             for pre_image in (CANDIDATE, CONTINUOUS)
         }
         assert losses[CONTINUOUS] < losses[CANDIDATE]
-        neighbours = figure(rows, method=NEIGHBOURS, setting=COMMON, σl=COMMON_SCALE, **{"pre-image": CANDIDATE})
+        neighbours = score(rows, method=NEIGHBOURS, setting=COMMON, σl=COMMON_SCALE, **{"pre-image": CANDIDATE})
         assert losses[CANDIDATE] < neighbours
         printed = [row for row in rows if (row["method"], row["setting"], row["metric"]) == (method, OWN, METRIC)]
         assert {row["paper"] for row in printed} == {made.paper[method].loss}
-    assert figure(rows, metric=REACH) > 0.95
-    chance = figure(rows, method=ANY, σl=made.paper[CORTES].output_scale)
+    assert score(rows, metric=REACH) > 0.95
+    chance = score(rows, method=ANY, σl=made.paper[CORTES].output_scale)
     assert abs(chance - 0.9) < 0.1
     same = [
         row["value"]

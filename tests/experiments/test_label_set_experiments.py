@@ -25,17 +25,15 @@ def needs_data():
 def test_small_run(tmp_path, name):
     needs_data()
     found = reproduce(experiment(name), tmp_path / "one", small=True)
-    figures = {(row["method"], row.get("setting")): row["value"] for row in found.rows if "F1" in row["metric"]}
-    assert all(0.2 < value < 100 for value in figures.values())
+    scores = {(row["method"], row.get("setting")): row["value"] for row in found.rows if "F1" in row["metric"]}
+    assert all(0.2 < value < 100 for value in scores.values())
     page = (tmp_path / "one" / f"{name}.html").read_text(encoding="utf-8")
     assert "Leave-one-out F1" in page
     assert "true labels" in page
     if name == "bibtex":
         # the recipe in NumPy and the estimator with the same parts give the same sets
-        assert figures["IOKR, published recipe", None] == pytest.approx(
-            figures["the same by DependencyEstimator", None]
-        )
-        assert figures["words by share and idf, outputs matched to F1", None] > figures["IOKR, published recipe", None]
+        assert scores["IOKR, published recipe", None] == pytest.approx(scores["the same by DependencyEstimator", None])
+        assert scores["words by share and idf, outputs matched to F1", None] > scores["IOKR, published recipe", None]
     else:
         again = reproduce(experiment(name), tmp_path / "two", small=True)
         assert again.rows == found.rows

@@ -53,7 +53,7 @@ def test_the_best_model_is_the_one_of_the_smallest_leave_one_out_figure():
     X = rng.standard_normal((30, 2))
     y = (X[:, 0] > 0).astype(int)
     models = [DependencyEstimator(kernel, Classes()) for kernel in input_scales(X, (0.01, 1.0, 100.0))]
-    figures = [float(np.min(model.fit(X, y).loo_path_)) for model in models]
+    scores = [float(np.min(model.fit(X, y).loo_path_)) for model in models]
     best = best_by_leave_one_out(models, X, y)
-    assert best.input_kernel_.scale == models[int(np.argmin(figures))].input_kernel.scale
+    assert best.input_kernel_.scale == models[int(np.argmin(scores))].input_kernel.scale
     assert input_scales(X, (2.0,))[0].scale == 2.0 * Gaussian("median").resolve(X).scale

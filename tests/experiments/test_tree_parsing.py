@@ -7,11 +7,11 @@ from experiments.runner import reproduce
 
 def test_the_small_experiment(tmp_path):
     found = reproduce(experiment("tree-parsing"), tmp_path / "one", small=True)
-    figures = {(row["method"], row["metric"]): row["value"] for row in found.rows}
-    assert figures[LEARNED, EXACT] > max(figures[CHANCE, EXACT], figures[RULES, EXACT])
-    assert figures[LEARNED, F1] > figures[CHANCE, F1]
-    assert figures[LEARNED, EXACT] <= figures[LEARNED, SECOND]
-    assert figures[PROCESS, EXACT] > 80
+    scores = {(row["method"], row["metric"]): row["value"] for row in found.rows}
+    assert scores[LEARNED, EXACT] > max(scores[CHANCE, EXACT], scores[RULES, EXACT])
+    assert scores[LEARNED, F1] > scores[CHANCE, F1]
+    assert scores[LEARNED, EXACT] <= scores[LEARNED, SECOND]
+    assert scores[PROCESS, EXACT] > 80
     page = (tmp_path / "one" / "tree-parsing.html").read_text()
     assert "belongs to" in page
     assert "Knowing the process itself" in page

@@ -102,7 +102,7 @@ def test_kde_is_the_librarys_estimator(task, split, penalty):
 
     train, test = split
     kernel, scale, gamma = Subsequence(3, 0.01).normalized(), 0.7, 0.01
-    figures = kde_losses(task, np.array([scale]), np.array([gamma]), penalty)(train, test)[0, OUT]
+    scores = kde_losses(task, np.array([scale]), np.array([gamma]), penalty)(train, test)[0, OUT]
     model = DependencyEstimator(
         GaussianOf(kernel, scale),
         kernel,
@@ -113,18 +113,18 @@ def test_kde_is_the_librarys_estimator(task, split, penalty):
     )
     inputs, outputs, classes = task.pairs.inputs, task.pairs.outputs, task.pairs.classes
     predicted, weights = _predicted(model, inputs, outputs, train, test)
-    _compare(figures, predicted, weights, kernel, outputs, classes, train, test)
+    _compare(scores, predicted, weights, kernel, outputs, classes, train, test)
 
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_neighbours_are_the_librarys_estimator(task, split, k):
     train, test = split
     kernel = Subsequence(3, 0.01).normalized()
-    figures = neighbour_losses(task)(train, test)[k - 1, OUT]
+    scores = neighbour_losses(task)(train, test)[k - 1, OUT]
     model = NeighborsEstimator(kernel, kernel, k=k, decoder=Candidates())
     inputs, outputs, classes = task.pairs.inputs, task.pairs.outputs, task.pairs.classes
     predicted, weights = _predicted(model, inputs, outputs, train, test)
-    _compare(figures, predicted, weights, kernel, outputs, classes, train, test)
+    _compare(scores, predicted, weights, kernel, outputs, classes, train, test)
 
 
 def _predicted(model, inputs, outputs, train, test):
@@ -134,7 +134,7 @@ def _predicted(model, inputs, outputs, train, test):
     return model.predict(inputs[test]), model.decision_weights(inputs[test])
 
 
-def _compare(figures, predicted, weights, kernel, outputs, classes, train, test):
+def _compare(scores, predicted, weights, kernel, outputs, classes, train, test):
     gram = kernel(outputs)
     position = [train[outputs[train].tolist().index(y)] for y in predicted]
     squared = np.array([gram[i, i] + gram[j, j] - 2 * gram[i, j] for i, j in zip(test, position, strict=True)])
@@ -145,15 +145,15 @@ def _compare(figures, predicted, weights, kernel, outputs, classes, train, test)
     wrong = classes[position] != classes[test]
     squared = np.maximum(squared, 0)
     expected = [squared.mean(), np.sqrt(squared).mean(), np.mean(before), np.sqrt(before).mean(), wrong.mean()]
-    assert np.allclose(figures, expected, atol=1e-7)
+    assert np.allclose(scores, expected, atol=1e-7)
 
 
 def test_one_neighbour_returns_its_output(task, split):
     train, test = split
-    figures = neighbour_losses(task)(train, test)[0]
+    scores = neighbour_losses(task)(train, test)[0]
     nearest = train[np.argmin(-task.inputs[np.ix_(test, train)], axis=1)]
     wrong = np.mean(task.pairs.classes[nearest] != task.pairs.classes[test])
-    assert np.allclose(figures[:, METRICS.index("class")], wrong)
+    assert np.allclose(scores[:, METRICS.index("class")], wrong)
 
 
 def test_zero_norm_outputs_are_chosen_only_where_kept():
@@ -162,11 +162,11 @@ def test_zero_norm_outputs_are_chosen_only_where_kept():
     task, train, test = Task(pairs), np.arange(30), np.arange(30, 40)
     # a point at the origin is nearest to what has no norm; left out, it ties with all others and the first is taken
     distances = np.tile(np.diag(task.outputs)[train], (len(test), 1))
-    figures = task.judged(distances, np.zeros(len(test)), train, test)
+    scores = task.judged(distances, np.zeros(len(test)), train, test)
     first = np.flatnonzero(task.seen)[0]
-    assert np.allclose(figures[RULES.index("kept"), 0], np.diag(task.outputs)[test].mean())
+    assert np.allclose(scores[RULES.index("kept"), 0], np.diag(task.outputs)[test].mean())
     expected = 1 + np.diag(task.outputs)[test] - 2 * task.outputs[first, test]
-    assert np.allclose(figures[OUT, 0], expected.mean())
+    assert np.allclose(scores[OUT, 0], expected.mean())
 
 
 def test_nested_chooses_inside_the_training_part():
@@ -188,7 +188,7 @@ def test_nested_chooses_inside_the_training_part():
 def test_recipes_leave_one_out_is_refitting():
     task = Task(make_string_pairs(24, random_state=8))
     recipes, train = Recipes(task), np.arange(24)
-    figures = recipes._leave_one_out([decomposed(gram) for gram in recipes.inputs], train)
+    losses = recipes._leave_one_out([decomposed(gram) for gram in recipes.inputs], train)
     classes = task.pairs.classes
     for i, a, o, c in ((0, 3, 0, 0), (7, 5, 1, 1), (17, 2, 1, 2)):
         gram = recipes.outputs[o] + CLASS_WEIGHTS[c] * recipes.same
@@ -198,10 +198,10 @@ def test_recipes_leave_one_out_is_refitting():
                 rest = np.delete(train, j)
                 inside = recipes.inputs[i][np.ix_(rest, rest)] + ALPHAS[a] * np.eye(23)
                 weights = np.linalg.solve(inside, recipes.inputs[i][rest, j])
-                scores = np.round(np.diag(gram)[rest] - 2 * weights @ gram[np.ix_(rest, rest)], 9)
+                distances = np.round(np.diag(gram)[rest] - 2 * weights @ gram[np.ix_(rest, rest)], 9)
                 usable = task.seen[rest] | (rule == "kept")
-                wrong.append(classes[rest[np.argmin(np.where(usable, scores, np.inf))]] != classes[j])
-            assert abs(figures[rule][i, a, o, c] - np.mean(wrong)) < 1e-4
+                wrong.append(classes[rest[np.argmin(np.where(usable, distances, np.inf))]] != classes[j])
+            assert abs(losses[rule][i, a, o, c] - np.mean(wrong)) < 1e-4
 
 
 def test_the_test_part_does_not_choose_the_recipe():
