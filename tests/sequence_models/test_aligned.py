@@ -119,7 +119,7 @@ def test_pairs_that_cannot_be_aligned_are_left_out():
         (["a", "b"], ["c"], "X has 2 objects and y has 1"),
         ([1, 2], ["a", "b"], r"X\[0\] is 1, a int; expected a string"),
         (["a", "b"], [["x"], 3.0], r"y\[1\] is 3.0, a float; expected a string"),
-        (["a", "b"], [[["x"]], ["y"]], "which has no hash"),
+        (["a", "b"], [[["x"]], ["y"]], "has no hash"),
         (["a", None], ["a", "b"], r"X\[1\] is None"),
         ([], [], "X is empty"),
         ("word", ["a"], "single str"),
@@ -141,6 +141,16 @@ def test_one_pair_and_outputs_without_a_choice():
     model = AlignedSequences().fit(["ab"], ["xy"])
     assert model.predict(["ba"]).tolist() == ["yx"]
     assert model.rank(["a"], k=5)[0].objects.tolist() == ["x"]
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(model):
+    fitted = copy(model)
+    before = fitted.rank(NEW, k=3)
+    with pytest.warns(UserWarning, match="1 of 1 pairs"), pytest.raises(ValueError, match="can be aligned"):
+        fitted.fit(["a"], ["bbbb"])
+    for a, b in zip(before, fitted.rank(NEW, k=3), strict=True):
+        assert a.objects.tolist() == b.objects.tolist()
+        assert np.array_equal(a.scores, b.scores)
 
 
 def test_k_is_checked(model):

@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.sequence_models.edits import DOUBLE, KEPT, MOVED, Script, Vowels, changed
-from mercer.sequence_models.edits_search import particle_of, particles_moved, script_of
+from mercer.sequence_models.edits import (
+    DOUBLE,
+    KEPT,
+    MOVED,
+    Script,
+    Vowels,
+    changed,
+    particle_of,
+    particles_moved,
+    script_of,
+)
 
 words = st.text("aeogtn", min_size=1, max_size=9)
 VOWELS = Vowels()

@@ -8,9 +8,8 @@ from sklearn.base import clone
 import mercer
 from mercer import Inflection
 from mercer.losses import EditDistance
-from mercer.sequence_models.inflection_decision import Decision
-from mercer.sequence_models.inflection_settings import Settings, leave_one_out_loss
-from mercer.sequence_models.inflection_words import Request, as_requests
+from mercer.sequence_models.inflection import Request, as_requests
+from mercer.sequence_models.inflection_decision import Decision, Settings, leave_one_out_loss
 from mercer.testing.estimators import check_object_estimator
 
 rng = np.random.default_rng(0)
@@ -119,7 +118,7 @@ def test_the_leave_one_out_loss_is_that_of_refitting():
     settings, total = Settings.starting(4), 0.0
     for i in range(len(rows)):
         rest = np.arange(len(rows)) != i
-        gram = settings.kernel(rows[rest], rows[rest]) + settings.ridge * np.eye(rest.sum())
+        gram = settings.kernel(rows[rest], rows[rest]) + settings.alpha * np.eye(rest.sum())
         point = prior + settings.kernel(rows[[i]], rows[rest]) @ np.linalg.solve(gram, targets[rest] - prior)
         scores = np.exp(point[0] / settings.temperature)
         total -= np.log(scores @ targets[i] / scores.sum())
@@ -162,11 +161,11 @@ def test_a_lemma_no_script_fits_is_its_own_form():
         (["a", ""], ["a", "b"], ValueError, r"the lemma of X\[1\] is empty"),
         ([("a", "V", "x")], ["a"], ValueError, r"X\[0\] is \('a', 'V', 'x'\); expected a lemma, or a pair"),
         ([3], ["a"], TypeError, r"X\[0\] is 3, a int"),
-        ([(3, "V")], ["a"], TypeError, r"the lemma of X\[0\] is 3"),
+        ([(3, "V")], ["a"], TypeError, r"lemma of X\[0\]=3; expected a string"),
         ([("a", 3)], ["a"], TypeError, r"the tags of X\[0\] are 3"),
-        ([("a", (3,))], ["a"], TypeError, r"the tags of X\[0\] hold 3"),
+        ([("a", (3,))], ["a"], TypeError, r"tag of X\[0\]=3; expected a string"),
         (["a", "b"], ["a"], ValueError, "X has 2 objects and y has 1"),
-        (["a"], [3], TypeError, r"y\[0\] is 3"),
+        (["a"], [3], TypeError, r"y\[0\]=3; expected a string"),
         ("walk", ["a"], TypeError, "single str"),
     ],
 )

@@ -7,22 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.sequence_models.classes import alternating_class, classes_through
-from mercer.sequence_models.context_model import ContextModel, _solved, _solved_on, starting_settings
+from mercer.sequence_models.aligned import trust_in_scores
+from mercer.sequence_models.context_model import ContextModel
 from mercer.sequence_models.contexts import (
     AFTER,
     BEFORE,
     HISTORY_COLUMNS,
     INPUT_COLUMNS,
+    Examples,
+    Settings,
+    held_out_loss,
     history_contexts,
     input_contexts,
+    learn_settings,
+    starting_settings,
 )
-from mercer.sequence_models.hamming import hamming_gram, hamming_kernel, weight_slopes
-from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.hamming_ridge import hamming_gram, hamming_kernel, ridge_coefficients, weight_slopes
+from mercer.sequence_models.inventory import Inventory, alternating_class, classes_through
 from mercer.sequence_models.ngrams import END, NgramModel
-from mercer.sequence_models.reranking import trust_in_scores
 from mercer.sequence_models.symbols import Alphabet
-from mercer.sequence_models.weights import Examples, Settings, held_out_loss, learn_settings
 
 rng = np.random.default_rng(0)
 
@@ -169,8 +172,9 @@ def test_landmarks_that_are_all_contexts_change_nothing():
     contexts, targets = rng.integers(0, 3, (30, 4)), rng.standard_normal((30, 2))
     settings = Settings(np.full(4, 0.5))
     gram = hamming_kernel(contexts, contexts, settings.weights) + settings.offset
-    exact, spanned = _solved(settings, contexts, targets), _solved_on(contexts, settings, contexts, targets)
-    assert np.allclose(exact, np.linalg.solve(gram + settings.ridge * np.eye(30), targets))
+    exact = ridge_coefficients(settings, contexts, targets)
+    spanned = ridge_coefficients(settings, contexts, targets, contexts, block=7)
+    assert np.allclose(exact, np.linalg.solve(gram + settings.alpha * np.eye(30), targets))
     assert np.allclose(gram @ spanned, gram @ exact, atol=1e-5)
 
 
@@ -184,14 +188,14 @@ def test_fewer_landmarks_still_read():
 def test_ridges_are_shared_or_not(shared, ridges):
     model, _ = small_model(shared=shared)
     assert len(model.systems_) == ridges
-    assert model.inventory_.said(model.beam("cace", 5)[0]) == tuple("kase")
+    assert model.inventory_.spell(model.beam("cace", 5)[0]) == tuple("kase")
 
 
 def test_leaving_words_out_forgets_their_chunks():
     model, words = small_model()
     model.solve(np.asarray(["h" not in word for word in words]))
     assert [len(options) for options in model.read("cha").options] == [2, 1, 1]
-    assert model.inventory_.said(model.beam("ha", 5)[0]) == ("a",)
+    assert model.inventory_.spell(model.beam("ha", 5)[0]) == ("a",)
 
 
 def test_the_nearer_the_more_it_matters():

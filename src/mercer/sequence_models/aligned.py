@@ -1,37 +1,39 @@
-"""Sequences from sequences, symbol by symbol: spelling to sound and its like."""
+"""Sequences from sequences, symbol by symbol: spelling to sound and the like."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.collections import as_objects
+from mercer.core.validation import check_whole
 from mercer.decoders import Ranked
 from mercer.sequence_models.alignment import Aligner
-from mercer.sequence_models.base import WordEstimator, check_how_many
+from mercer.sequence_models.base import WordEstimator
 from mercer.sequence_models.context_model import ContextModel, Reading
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.ngrams import NgramModel
-from mercer.sequence_models.reranking import trust_in_scores
-from mercer.sequence_models.tokens import SequenceForm
+from mercer.sequence_models.symbols import SequenceCodec
 
 _TRUST_IN_RUNS = 0.2
-"""Trust in the model of runs, of 1 in all, before it is learned."""
+"""Weight of the model of runs, of 1 in all, before it is learned."""
 
 
 class AlignedSequences(WordEstimator):
     r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
 
     1. `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol.
-    2. Kernel ridges (`ContextModel`) learn what an input symbol stands for from where it stands and from the chunks already
-       chosen, reading forwards and backwards, with a ridge for each symbol and with ridges that symbols share. Which columns of
-       the context matter is learned from words left out.
+    2. Kernel ridges (`ContextModel`) predict the chunk of an input symbol from its context and from the chunks already chosen,
+       reading forwards and backwards, with a ridge for each symbol and with ridges that symbols share. The weights of the
+       columns of the context are learned from words left out.
     3. A beam search through each model gives candidates; they are scored by every model and by the runs of symbols with their
-       chunks (`NgramModel`), and ranked by a weighted sum of the logarithms,
+       chunks (`NgramModel`), and ranked by a weighted sum of the log-probabilities,
 
     .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; \sum_m w_m \log p_m(c \mid x) + w_0 \log p(x, c)
 
@@ -40,20 +42,20 @@ class AlignedSequences(WordEstimator):
     Parameters
     ----------
     longest : int, default=3
-        How many output symbols one input symbol may stand for. Pairs that need more are left out, with a warning.
+        Most output symbols that one input symbol may stand for. Pairs that need more are left out, with a warning.
     width : int, default=10
-        How many candidates the beam keeps.
+        Number of candidates the beam keeps.
     held_out : int, default=1000
-        Training words, at most, that the weights of the scores are learned from; never more than a quarter. Settings and ridges
+        Most training words that the weights of the scores are learned from; never more than a quarter. Settings and ridges
         are first learned from the other words; then the ridges are solved again on all.
     together : int, default=20000
-        With more input symbols in all training words than this, no ridges are shared: each symbol is seen often enough.
+        Most input symbols in all training words for which ridges are shared; with more, each symbol is seen often enough.
     sample, landmarks : int
         As for `ContextModel`.
     loss : None, Loss or callable
-        What `score` averages; by default the share of outputs that are not exactly right.
+        The loss that `score` averages; by default 1 for an output that is not exactly right.
     seed : int
-        Draws what is sampled.
+        Seed of the samples.
 
     Attributes
     ----------
@@ -70,8 +72,8 @@ class AlignedSequences(WordEstimator):
 
     Notes
     -----
-    An input symbol never seen in training stands for itself where the training outputs have it, and for nothing elsewhere. The
-    empty input has the empty output.
+    An input symbol never seen in training stands for itself if the training outputs have it, else for nothing. The empty input
+    has the empty output.
 
     Examples
     --------
@@ -84,7 +86,7 @@ class AlignedSequences(WordEstimator):
     ['ko', 'so']
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         longest: int = 3,
         width: int = 10,
@@ -106,12 +108,18 @@ class AlignedSequences(WordEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
-        self._check_parameters()
+        for name in ("longest", "width", "held_out", "together", "sample", "landmarks"):
+            check_whole(getattr(self, name), name)
+        fitted = copy(self)  # a fit that fails leaves this estimator as it was
+        fitted._fit(X, y)
+        self.__dict__.update(fitted.__dict__)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         inputs, outputs = as_objects(X, "X"), as_objects(y, "y")
         if len(inputs) != len(outputs):
             raise ValueError(f"X has {len(inputs)} objects and y has {len(outputs)}; expected as many of each")
-        form = SequenceForm.of(outputs, "y")
-        words, sounds = SequenceForm.of(inputs, "X").inward(inputs, "X"), form.inward(outputs, "y")
+        words, sounds = SequenceCodec.encode(inputs, "X"), SequenceCodec.encode(outputs, "y")
         aligner = Aligner(longest=self.longest)
         words, sounds = self._alignable(aligner, words, sounds)
         aligner.fit(words, sounds)
@@ -127,58 +135,57 @@ class AlignedSequences(WordEstimator):
             for shared in ((False, True) if sum(map(len, words)) <= self.together else (False,))
             for backwards in (False, True)
         ]
-        self.aligner_, self.inventory_, self.models_, self._form = aligner, inventory, models, form
+        self.aligner_, self.inventory_, self.models_ = aligner, inventory, models
+        self._codec = SequenceCodec.of(outputs)
         runs = [_runs(word, cut) for word, cut in zip(word_codes, cut_codes, strict=True)]
         self.runs_ = NgramModel().fit([run for run, out in zip(runs, held_out, strict=True) if not out])
         self.trust_ = self._learn_trust(words, sounds, held_out)
         for model in models:
             model.solve(np.ones(len(words), dtype=bool))
         self.runs_ = NgramModel().fit(runs)
-        return self
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
-        """The `k` best outputs of each input, best first, with scores (higher is better).
+        """Return the `k` best outputs of each input, best first, with scores (higher is better).
 
-        Fewer than `k` where the beam found fewer. Candidates that cannot be aligned with an input have score −∞.
+        Fewer than `k` if the beam found fewer. Candidates that cannot be aligned with an input have score −∞.
         """
         check_is_fitted(self, "trust_")
-        check_how_many(k)
-        inputs = as_objects(X, "X")
-        words = SequenceForm.of(inputs, "X").inward(inputs, "X")
-        given = None if candidates is None else self._form.inward(as_objects(candidates, "candidates"), "candidates")
+        check_whole(k, "k")
+        given = candidates
+        if candidates is not None:
+            given = SequenceCodec.encode(as_objects(candidates, "candidates"), "candidates")
         ranked = []
-        for word in words:
+        for word in SequenceCodec.encode(as_objects(X, "X"), "X"):
             sounds, scores = self._constructed(word) if given is None else self._given(word, given)
             possible = np.isfinite(scores).all(axis=1)
             totals = np.full(len(scores), -np.inf)
             totals[possible] = scores[possible] @ self.trust_
             best = np.argsort(-totals, kind="stable")[:k]
-            ranked.append(Ranked(self._form.outward([sounds[i] for i in best]), totals[best]))
+            ranked.append(Ranked(self._codec.decode([sounds[i] for i in best]), totals[best]))
         return ranked
 
     def candidates(self, X: Any) -> list[Ranked]:
-        """What the beams found for each input, best first, with the score of each by every model (columns as in `trust_`)."""
+        """Return the outputs the beams found for each input, best first, with their scores by every model (as in `trust_`)."""
         check_is_fitted(self, "trust_")
-        inputs = as_objects(X, "X")
         found = []
-        for word in SequenceForm.of(inputs, "X").inward(inputs, "X"):
+        for word in SequenceCodec.encode(as_objects(X, "X"), "X"):
             sounds, scores = self._constructed(word)
             order = np.argsort(-(scores @ self.trust_), kind="stable")
-            found.append(Ranked(self._form.outward([sounds[i] for i in order]), scores[order]))
+            found.append(Ranked(self._codec.decode([sounds[i] for i in order]), scores[order]))
         return found
 
     def score(self, X: Any, y: Any) -> float:
-        """Minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
+        """Return minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
         outputs = as_objects(y, "y")
         predicted = self.predict(X)
         if len(outputs) != len(predicted):
             raise ValueError(f"X has {len(predicted)} objects and y has {len(outputs)}; expected as many of each")
-        return -self._mean_loss(self._form.outward(self._form.inward(outputs, "y")), predicted)
+        return -self._mean_loss(self._codec.decode(SequenceCodec.encode(outputs, "y")), predicted)
 
     # -- candidates and their scores ------------------------------------------------------------------
 
     def _constructed(self, word: tuple[Hashable, ...]) -> tuple[list[tuple[Hashable, ...]], np.ndarray]:
-        """What the beams find, each output once, with its best scores."""
+        """Return the outputs the beams find, each once, with its best scores."""
         if not word:
             return [()], np.zeros((1, len(self.models_) + 1))
         rows = np.concatenate([model.beam(word, self.width) for model in self.models_])
@@ -186,14 +193,14 @@ class AlignedSequences(WordEstimator):
         scores = self._scores(word, [model.read(word) for model in self.models_], rows)
         best: dict[tuple[Hashable, ...], np.ndarray] = {}
         for row, score in zip(rows, scores, strict=True):
-            sound = self.inventory_.said(row)
+            sound = self.inventory_.spell(row)
             best[sound] = np.maximum(best.get(sound, score), score)
         return list(best), np.asarray(list(best.values()))
 
     def _given(
         self, word: tuple[Hashable, ...], sounds: Sequence[tuple[Hashable, ...]]
     ) -> tuple[Sequence[tuple[Hashable, ...]], np.ndarray]:
-        """Given outputs, each cut by the aligner."""
+        """Return given outputs with their scores, each cut by the aligner."""
         scores = np.full((len(sounds), len(self.trust_)), -np.inf)
         readings = [model.read(word) for model in self.models_]
         for i, sound in enumerate(sounds):
@@ -213,7 +220,7 @@ class AlignedSequences(WordEstimator):
     # -- fitting --------------------------------------------------------------------------------------
 
     def _held_out(self, n: int) -> np.ndarray:
-        """Which training words are kept from the models until they have shown how far to trust them: a quarter, at most."""
+        """Return a mask of the words the weights of the scores are learned from."""
         order = np.random.default_rng(self.seed).permutation(n)
         return np.isin(np.arange(n), order[: min(self.held_out, n // 4)])
 
@@ -233,20 +240,61 @@ class AlignedSequences(WordEstimator):
                 f"{len(short)} of {len(words)} pairs, first X[{short[0]}], have more than longest={self.longest} output "
                 "symbols per input symbol and were left out; raise longest to keep them",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         kept = [i for i in range(len(words)) if len(words[i]) and aligner.can_align(words[i], sounds[i])]
         if not kept:
             raise ValueError(f"no pair of X and y can be aligned with longest={self.longest}; raise longest")
         return [words[i] for i in kept], [sounds[i] for i in kept]
 
-    def _check_parameters(self) -> None:
-        for name in ("longest", "width", "held_out", "together", "sample", "landmarks"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name}={value!r}; expected a positive whole number")
-
 
 def _runs(word: np.ndarray, cut: np.ndarray) -> tuple[tuple[int, int], ...]:
-    """Symbols with their chunks, as the model of runs sees them."""
+    """Return symbols with their chunks, as the model of runs sees them."""
     return tuple(zip(word.tolist(), cut.tolist(), strict=True))
+
+
+def trust_in_scores(
+    scores: Sequence[np.ndarray], correct: Sequence[np.ndarray], prior: np.ndarray, strength: float = 10.0
+) -> np.ndarray:
+    r"""Learn weights w of several scores that make the correct candidates of each list likely.
+
+    .. math:: \min_w \; -\sum_i \log \frac{\sum_{c \text{ correct}} e^{w^\top s_{ic}}}{\sum_c e^{w^\top s_{ic}}}
+              + \frac{\text{strength}}{2} \lVert w - \text{prior} \rVert^2
+
+    Parameters
+    ----------
+    scores : sequence of arrays (candidates, scores)
+        One list of candidates for each input.
+    correct : sequence of boolean arrays
+        The correct candidates; lists without a correct candidate, or without a wrong one, are left out.
+    prior : array
+        The weights the penalty pulls towards.
+    strength : float
+        Strength of the penalty.
+
+    Examples
+    --------
+    >>> lists = [np.array([[0.0, -2.0], [-3.0, 0.0]])] * 20
+    >>> trusted = trust_in_scores(lists, [np.array([True, False])] * 20, prior=np.array([0.5, 0.5]))
+    >>> bool(trusted[0] > trusted[1])
+    True
+    """
+    useful = [(s, c) for s, c in zip(scores, correct, strict=True) if c.any() and not c.all()]
+    if not useful:
+        return np.asarray(prior, dtype=float)
+    rows = np.concatenate([s for s, _ in useful])
+    right = np.concatenate([c for _, c in useful])
+    starts = np.cumsum([0] + [len(c) for _, c in useful[:-1]])
+    group = np.repeat(np.arange(len(useful)), [len(c) for _, c in useful])
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        values = rows @ w
+        values -= np.maximum.reduceat(values, starts)[group]
+        all_of = np.exp(values)
+        right_of = np.where(right, all_of, 0.0)
+        total, hit = np.add.reduceat(all_of, starts), np.maximum(np.add.reduceat(right_of, starts), 1e-300)
+        slope = (all_of / total[group] - right_of / hit[group]) @ rows
+        away = w - prior
+        return float(np.sum(np.log(total / hit)) + 0.5 * strength * away @ away), slope + strength * away
+
+    return minimize(loss, prior, jac=True, method="L-BFGS-B").x

@@ -1,43 +1,39 @@
-"""Which output symbols each input symbol stands for, learned from pairs of sequences alone."""
+"""Alignment of sequences: the output symbols that each input symbol stands for, learned from pairs alone."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from mercer.sequence_models.symbols import UNKNOWN, Alphabet
+from mercer.core.compiled import compiled
+from mercer.sequence_models.symbols import UNKNOWN, Alphabet, Chunk, Symbols
 from mercer.structures.sequences import Codes
-
-Symbols = Sequence[Hashable]
-Chunk = tuple[Hashable, ...]
-"""The run of output symbols, empty or short, that one input symbol stands for."""
 
 
 @dataclass
 class Aligner:
-    r"""Cut each output into one chunk of 0 to `longest` symbols per input symbol, as likely as can be.
+    r"""Cut each output into the likeliest chunks of 0 to `longest` symbols, one per input symbol.
 
     .. math:: p(x, y) = \sum_{c_1 \dots c_n = y} \; \prod_i p(x_i, c_i)
 
     The table p is learned by expectation maximisation, from a start that prefers chunks of one symbol; `align` then cuts
-    where the product is largest. As every input symbol has exactly one chunk, the joint table and p(chunk | symbol) cut
-    alike.
+    where the product is largest. Every input symbol has exactly one chunk, so the joint table and p(chunk | symbol) give the
+    same cut.
 
     Parameters
     ----------
     longest : int
-        How many output symbols one input symbol may stand for.
+        Most output symbols that one input symbol may stand for.
     rounds : int
         Rounds of expectation maximisation.
     smoothing : float
-        Count added to every pair of a symbol and a chunk that some cut of the training pairs allows.
+        Count added to every pair of a symbol and a chunk that a cut of the training pairs allows.
     uneven : float
-        How likely, at the start, a chunk is for each symbol it has more or less than one.
+        Factor of a chunk's starting probability for each symbol it has more or less than one.
     copies : float
-        Count added to each symbol that stands for itself; above zero where inputs and outputs share an alphabet.
+        Count added to each symbol that stands for itself; above zero if inputs and outputs share an alphabet.
 
     Examples
     --------
@@ -55,7 +51,7 @@ class Aligner:
     copies: float = 0.0
 
     def fit(self, X: Iterable[Symbols], Y: Iterable[Symbols]) -> Aligner:
-        """Learn the table from pairs; those that no cut can align (`can_align`) take no part."""
+        """Learn the table from pairs; those that cannot be aligned (`can_align`) are left out."""
         pairs = [(x, y) for x, y in zip(X, Y, strict=True) if self.can_align(x, y)]
         if not pairs:
             raise ValueError(f"no output has at most {self.longest} symbols per symbol of its input; raise longest")
@@ -78,7 +74,7 @@ class Aligner:
         return self
 
     def align(self, x: Symbols, y: Symbols) -> list[Chunk]:
-        """The likeliest chunks of `y`, one for each symbol of `x`; pairs of symbol and chunk never seen cost a lot."""
+        """Return the likeliest chunks of `y`, one for each symbol of `x`; unseen pairs of symbol and chunk are unlikely."""
         if not self.can_align(x, y):
             raise ValueError(
                 f"an output of {len(y)} symbols cannot be cut into {len(x)} chunks of at most {self.longest}; raise longest"
@@ -107,7 +103,7 @@ class Aligner:
         return Codes(np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])]))
 
     def _lattice(self, x: Symbols, y: Symbols) -> np.ndarray:
-        """The number of every event (x_i stands for y[j:j+size]), laid out as [i, j, size]; chunks past the end repeat."""
+        """Number every event (x_i stands for y[j:j+size]), laid out as [i, j, size]; chunks past the end repeat."""
         base = len(self._outputs) + 2
         letters, phones = self._inputs.codes(x), self._outputs.codes(y) + 1
         letters[letters == UNKNOWN] = len(self._inputs)
@@ -133,11 +129,11 @@ class Aligner:
         return np.sum([chunks >= base**size for size in range(self.longest)], axis=0)
 
 
-@njit(cache=True, nogil=True)
-def _expected_counts(
+@compiled
+def _expected_counts(  # noqa: C901
     events: np.ndarray, starts: np.ndarray, lengths: np.ndarray, table: np.ndarray, longest: int
 ) -> np.ndarray:
-    """How often each event is expected to happen over all pairs, by sums over all cuts forwards and backwards."""
+    """Return the expected count of each event over all pairs, by sums over all cuts forwards and backwards."""
     counts = np.zeros(len(table))
     for pair in range(len(lengths)):
         n, m = lengths[pair]
@@ -170,9 +166,9 @@ def _expected_counts(
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _best_cut(scores: np.ndarray) -> np.ndarray:
-    """The size of each chunk in the best cut; `scores` holds log-probabilities as [i, j, size]."""
+    """Return the size of each chunk in the best cut; `scores` holds log-probabilities as [i, j, size]."""
     n, m, longest = scores.shape[0], scores.shape[1] - 1, scores.shape[2] - 1
     best = np.full((n + 1, m + 1), -np.inf)
     chosen = np.zeros((n + 1, m + 1), dtype=np.int64)

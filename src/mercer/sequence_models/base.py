@@ -1,4 +1,4 @@
-"""What estimators of words have in common: predict the best of a ranking, score it, say what they take."""
+"""The base class of estimators of words: predict the best of a ranking, and score it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from mercer.core.collections import Collection, as_objects
 from mercer.decoders import Ranked
 from mercer.losses import ZeroOne
-from mercer.losses.base import CallableLoss, Loss
+from mercer.losses.base import as_loss
 
 
 class WordEstimator(BaseEstimator):
@@ -20,17 +20,16 @@ class WordEstimator(BaseEstimator):
     loss: Any
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
-        """The `k` best outputs of each input, best first."""
+        """Return the `k` best outputs of each input, best first."""
         raise TypeError(f"{type(self).__name__} must define rank(X, k, candidates)")
 
     def predict(self, X: Any, candidates: Any = None) -> np.ndarray:
-        """The output of each input; among `candidates`, one collection for all, where they are given."""
+        """Predict the output of each input; among `candidates`, one collection for all inputs, if given."""
         return as_objects([ranked.objects[0] for ranked in self.rank(X, 1, candidates)])
 
     def _mean_loss(self, outputs: Collection, predicted: np.ndarray) -> float:
-        """By the user's loss, or the share that is not exactly right."""
-        loss = ZeroOne() if self.loss is None else self.loss
-        loss = loss if isinstance(loss, Loss) else CallableLoss(loss)
+        """Return the mean of the user's loss, or the share of wrong predictions."""
+        loss = ZeroOne() if self.loss is None else as_loss(self.loss)
         return float(np.mean(loss.paired(outputs, predicted)))
 
     def __sklearn_tags__(self) -> Tags:
@@ -40,9 +39,3 @@ class WordEstimator(BaseEstimator):
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
-
-
-def check_how_many(k: Any) -> None:
-    """Raise unless `k` is a positive whole number."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k={k!r}; expected a positive whole number")

@@ -1,4 +1,4 @@
-"""What an input symbol stands for, given where it stands and what was said before it."""
+"""The probability of each chunk an input symbol may stand for, given its context."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve
 
-from mercer.sequence_models.contexts import HISTORY_COLUMNS, INPUT_COLUMNS, history_contexts, input_contexts
-from mercer.sequence_models.hamming import hamming_gram, hamming_kernel
+from mercer.sequence_models.contexts import (
+    INPUT_COLUMNS,
+    Examples,
+    Settings,
+    history_contexts,
+    input_contexts,
+    learn_settings,
+    starting_settings,
+)
+from mercer.sequence_models.hamming_ridge import hamming_kernel, log_softmax, ridge_coefficients
 from mercer.sequence_models.inventory import Inventory
-from mercer.sequence_models.weights import Examples, Settings, learn_settings, log_softmax
 
 PARTS = 4
 """Parts into which words are cut to learn settings."""
 COMMON, OWN = 0.2, 1.0
-"""How near settings stay to where they start: those of a class, and those of one symbol to those of its class."""
+"""Strength of the penalty on settings: of a class towards the start, and of one symbol towards its class."""
 ENOUGH = 40
-"""Contexts that a symbol needs for settings of its own."""
+"""Number of contexts that a symbol needs for settings of its own."""
 NEVER = -10.0
 """Log-probability of a chunk that its symbol never stood for."""
+_BLOCK = 4096
 
 
 class Reading(NamedTuple):
@@ -34,7 +41,7 @@ class Reading(NamedTuple):
 
 @dataclass
 class System:
-    """A solved ridge: the contexts that carry it, and what each adds to ⟨h, ψ_c⟩ for the chunks c it knows."""
+    """A solved ridge: its contexts, and what each of them adds to ⟨h, ψ_c⟩ for the chunks c it knows."""
 
     settings: Settings
     inputs: np.ndarray
@@ -63,9 +70,9 @@ class ContextModel:
     sample : int
         Contexts from which the settings of a shared ridge are learned; fewer for each of several, for the same work.
     landmarks : int
-        Contexts that carry a ridge; all, where there are no more.
+        Most contexts that a ridge has coefficients for; where there are more, a sample of them.
     seed : int
-        Draws the sample and the landmarks.
+        Seed of the sample and the landmarks.
     """
 
     backwards: bool = False
@@ -77,7 +84,7 @@ class ContextModel:
     def fit(
         self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
     ) -> ContextModel:
-        """Take in words and their chunks, as numbers; learn the settings from the chosen ones (a boolean for each), and solve."""
+        """Learn the settings from the `chosen` words (a mask) and their chunks, all as numbers, and solve."""
         self.inventory_ = inventory
         order = -1 if self.backwards else 1
         self.spelled_ = inventory.spelled_[:, ::order]
@@ -94,7 +101,7 @@ class ContextModel:
         return self.solve(chosen)
 
     def solve(self, chosen: np.ndarray) -> ContextModel:
-        """Solve on the chosen words, under the settings learned already."""
+        """Solve on the chosen words, with the settings learned before."""
         self.options_ = self._options(chosen)
         self.systems_ = [self._solve(group, chosen) for group in range(len(self.settings_))]
         return self
@@ -102,18 +109,18 @@ class ContextModel:
     # -- words in, log-probabilities out ------------------------------------------------------------
 
     def read(self, x: Sequence[Hashable]) -> Reading:
-        """A word as this model reads it."""
+        """Return a word as this model reads it."""
         x = x[::-1] if self.backwards else x
         codes = self.inventory_.inputs_.codes(x)
         contexts = input_contexts(codes, self.inventory_.input_vowels_)
         options = [np.flatnonzero(self.options_[code]) if code >= 0 else np.empty(0, dtype=np.int64) for code in codes]
         for i, symbol in enumerate(x):
             if not len(options[i]):
-                options[i] = np.asarray([self.inventory_.itself(symbol)])
+                options[i] = np.asarray([self.inventory_.chunk_of_unknown(symbol)])
         return Reading(codes, contexts, options)
 
     def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
-        """Log-probabilities of the options at position `i` after each row of chunks in `before`."""
+        """Return the log-probabilities of the options at position `i` after each row of chunks in `before`."""
         options = reading.options[i]
         if len(options) == 1:
             return np.zeros((len(before), 1))
@@ -125,11 +132,10 @@ class ContextModel:
         near = near * hamming_kernel(histories, system.histories, weights[split:]) + system.settings.offset
         points = near @ system.votes[:, np.searchsorted(system.chunks, options)]
         nearness = points - 0.5 * np.sum(self.inventory_.features_[options] ** 2, axis=1)
-        scores = log_softmax(system.settings.sharpness * nearness, np.ones(nearness.shape, dtype=bool))
-        return scores[which.ravel()]
+        return log_softmax(system.settings.sharpness * nearness)[which.ravel()]
 
     def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
-        """The log-probability of each row of `cuts`, chunks in the order of the word."""
+        """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
         cuts = cuts[:, ::-1] if self.backwards else cuts
         cuts = np.ascontiguousarray(cuts)
         total = np.zeros(len(cuts))
@@ -140,7 +146,7 @@ class ContextModel:
         return total
 
     def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
-        """The `width` likeliest rows of chunks that a beam search finds, in the order of the word, best first."""
+        """Return the `width` likeliest rows of chunks that a beam search finds, in the order of the word, best first."""
         reading = self.read(x)
         rows, scores = np.zeros((1, len(x)), dtype=np.int64), np.zeros(1)
         for i, options in enumerate(reading.options):
@@ -159,30 +165,30 @@ class ContextModel:
         return np.hstack([input_contexts(word, inventory.input_vowels_), np.concatenate(before)])
 
     def _options(self, chosen: np.ndarray) -> np.ndarray:
-        """Which chunks each symbol stood for in the chosen words."""
+        """Return a mask of the chunks each symbol stood for in the chosen words."""
         mine = chosen[self._owner]
         options = np.zeros((len(self.inventory_.inputs_), len(self.inventory_.chunks_)), dtype=bool)
         options[self._contexts_of_all[mine, 0], self._chunks[mine]] = True
         return options
 
     def _learn(self, groups: np.ndarray, chosen: np.ndarray) -> None:
-        """The settings of some ridges: first in common, then, where there are several, one by one."""
+        """Learn the settings of some ridges: first in common, then, if there are several, one by one."""
         # the work grows with the cube of the sample: this keeps it the same however many ridges there are
         sample = self.sample / max(1, len(groups)) ** (1 / 3)
         examples = {int(group): self._examples(int(group), sample, chosen) for group in groups}
-        doubtful = {group: found for group, found in examples.items() if np.any(found.options.sum(axis=1) > 1)}
-        if not doubtful:
+        ambiguous = {group: found for group, found in examples.items() if np.any(found.options.sum(axis=1) > 1)}
+        if not ambiguous:
             return
-        common = learn_settings(list(doubtful.values()), starting_settings(), COMMON, rounds=20)
+        common = learn_settings(list(ambiguous.values()), starting_settings(), COMMON, rounds=20)
         for group in examples:
             self.settings_[group] = common
         if len(groups) > 1:
-            for group, found in doubtful.items():
+            for group, found in ambiguous.items():
                 if len(found.chunks) >= ENOUGH:
                     self.settings_[group] = learn_settings([found], common, OWN, rounds=10)
 
     def _examples(self, group: int, sample: float, chosen: np.ndarray) -> Examples:
-        """Contexts of one ridge from some of the chosen words, in parts."""
+        """Sample contexts of one ridge from the chosen words, in parts."""
         rng = np.random.default_rng((self.seed, group))
         mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
         words = rng.permutation(np.unique(self._owner[mine]))
@@ -199,55 +205,18 @@ class ContextModel:
         mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
         contexts, targets = self._contexts_of_all[mine], self.inventory_.features_[self._chunks[mine]]
         known = np.unique(self._chunks[mine])
-        if len(known) < 2:
-            # nothing to choose between: never asked
-            contexts, targets = contexts[:0], targets[:0]
-        if len(contexts) > self.landmarks:
+        if len(known) < 2:  # nothing to choose between: never asked
+            marks, dual = contexts[:0], np.zeros((0, targets.shape[1]))
+        elif len(contexts) > self.landmarks:
             rng = np.random.default_rng((self.seed, group))
             marks = contexts[np.sort(rng.choice(len(mine), self.landmarks, replace=False))]
-            dual = _solved_on(marks, settings, contexts, targets)
+            dual = ridge_coefficients(settings, contexts, targets, marks, _BLOCK)
         else:
-            marks, dual = contexts, _solved(settings, contexts, targets)
+            marks, dual = contexts, ridge_coefficients(settings, contexts, targets)
         inputs, histories = np.hsplit(marks, [len(INPUT_COLUMNS)])
         votes = dual @ self.inventory_.features_[known].T
         return System(settings, np.ascontiguousarray(inputs), np.ascontiguousarray(histories), known, votes)
 
     def __getstate__(self) -> dict[str, Any]:
-        # the training words are for learning alone
+        # the training words are needed for learning only
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
-
-
-def _solved(settings: Settings, contexts: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The coefficients of the ridge, one row for each context."""
-    if not len(contexts):
-        return np.zeros(targets.shape)
-    gram = hamming_gram(contexts, settings.weights) + settings.offset
-    gram[np.diag_indices(len(gram))] += settings.ridge
-    return solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False)
-
-
-def _solved_on(marks: np.ndarray, settings: Settings, contexts: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The same within the span of some contexts, `marks`: the normal equations, summed over blocks of all contexts."""
-    system = settings.ridge * (hamming_gram(marks, settings.weights) + settings.offset)
-    right = np.zeros((len(marks), targets.shape[1]))
-    for start in range(0, len(contexts), 4096):
-        block = slice(start, start + 4096)
-        across = hamming_kernel(contexts[block], marks, settings.weights) + settings.offset
-        system += across.T @ across
-        right += across.T @ targets[block]
-    system[np.diag_indices(len(marks))] += 1e-9 * np.trace(system) / len(marks)
-    return solve(system, right, assume_a="pos", overwrite_a=True, check_finite=False)
-
-
-def starting_settings() -> Settings:
-    """What is believed before learning: the nearer a column, the more it matters."""
-    columns = INPUT_COLUMNS + HISTORY_COLUMNS
-    weights = np.full(len(columns), 0.25)
-    for j, name in enumerate(columns):
-        kind, _, offset = name.partition(" ")
-        if kind in ("symbol", "class") and offset:
-            weights[j] = 0.5 / abs(int(offset))
-        elif kind in ("last", "first"):
-            weights[j] = 0.05
-    weights[0] = 1.0
-    return Settings(weights)

@@ -1,15 +1,25 @@
-"""Where a symbol stands: its neighbours, its place in the word, what was said before it, as rows of numbers."""
+"""Contexts of symbols as rows of numbers, and the cost of a difference in each column, learned from words left out.
+
+A context holds the neighbours of a symbol, its place in the word, and the output before it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
-from numba import njit
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from mercer.core.compiled import compiled
+from mercer.sequence_models.hamming_ridge import hamming_gram, hamming_kernel, log_softmax, weight_slopes
 
 BEFORE, AFTER = -2, -3
-"""What stands before the first symbol of a sequence, and after the last."""
+"""The symbols before the first of a sequence, and after the last."""
 _NEIGHBOURS = 4
 _FAR = 3
-"""Counts of symbols and of syllables are told apart up to here."""
+"""Counts of symbols and of syllables are distinguished up to this one."""
 
 
 def _names() -> tuple[str, ...]:
@@ -36,9 +46,9 @@ INPUT_COLUMNS = _names()
 HISTORY_COLUMNS = ("chunk -1", "chunk -2", "output -1", "output -2", "output vowel before")
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def input_contexts(word: np.ndarray, vowels: np.ndarray) -> np.ndarray:
-    """One row of `INPUT_COLUMNS` for each symbol of `word`; `vowels[s]` says whether symbol s is one (an unknown one is not)."""
+    """Return a row of `INPUT_COLUMNS` for each symbol of `word`; `vowels[s]` is true if symbol s is a vowel."""
     n = len(word)
     rows = np.empty((n, len(INPUT_COLUMNS)), dtype=np.int64)
     base = len(vowels) + 4
@@ -83,16 +93,16 @@ def input_contexts(word: np.ndarray, vowels: np.ndarray) -> np.ndarray:
     return rows
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _at(word: np.ndarray, i: int) -> int:
     if i < 0:
         return BEFORE
     return word[i] if i < len(word) else AFTER
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def history_contexts(chunks: np.ndarray, i: int, spelled: np.ndarray, vowels: np.ndarray) -> np.ndarray:
-    """`HISTORY_COLUMNS` for position `i` of each row of `chunks`, from the chunks before it.
+    """Return `HISTORY_COLUMNS` for position `i` of each row of `chunks`, from the chunks before it.
 
     ``spelled[c]`` holds the output symbols of chunk c, padded with negative numbers; `vowels[s]` is as for inputs.
     """
@@ -114,3 +124,118 @@ def history_contexts(chunks: np.ndarray, i: int, spelled: np.ndarray, vowels: np
             if said >= 2 and row[4] != BEFORE:
                 break
     return rows
+
+
+@dataclass
+class Settings:
+    """The parameters of a ridge over contexts: the cost of a difference in each column, and three numbers."""
+
+    weights: np.ndarray
+    alpha: float = 0.1
+    offset: float = 0.1
+    """Constant added to the kernel."""
+    sharpness: float = 5.0
+    """s of p(c) ∝ exp(−½ s ‖h − ψ_c‖²)."""
+
+    def kernel(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Return k(a, b) for each row a of `A` and b of `B`."""
+        return hamming_kernel(A, B, self.weights) + self.offset
+
+    def gram(self, A: np.ndarray) -> np.ndarray:
+        """Return k(a, a') for all rows of `A`."""
+        return hamming_gram(A, self.weights) + self.offset
+
+    def logarithms(self) -> np.ndarray:
+        """Return all parameters as one vector without bounds."""
+        return np.log(np.concatenate([self.weights, [self.alpha, self.offset, self.sharpness]]))
+
+    @classmethod
+    def from_logarithms(cls, values: np.ndarray) -> Settings:
+        """Return the settings of a vector of logarithms."""
+        found = np.exp(values)
+        return cls(found[:-3], *(float(value) for value in found[-3:]))
+
+
+@dataclass
+class Examples:
+    """Contexts of input symbols and the chunks they stood for."""
+
+    contexts: np.ndarray
+    chunks: np.ndarray
+    options: np.ndarray
+    """Boolean, (examples, chunks): the chunks each could have stood for."""
+    features: np.ndarray
+    """ψ of every chunk."""
+    folds: np.ndarray
+    """The part each example belongs to; those of one word are in one part."""
+
+
+def learn_settings(groups: Sequence[Examples], start: Settings, strength: float = 0.2, rounds: int = 20) -> Settings:
+    r"""Find the settings with the least loss, :math:`-\log p(c_i)` summed over parts left out in turn.
+
+    Each group has its own ridge and all share the settings, which a penalty ½ `strength` ‖θ − θ₀‖² on their logarithms
+    keeps near `start`.
+    """
+    theta = start.logarithms()
+
+    def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
+        away = values - theta
+        total, slope = 0.5 * strength * away @ away, strength * away
+        for group in groups:
+            value, change = held_out_loss(values, group)
+            total, slope = total + value, slope + change
+        return float(total), slope
+
+    bounds = [(-7.0, 3.0)] * len(theta)
+    found = minimize(loss, theta, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": rounds})
+    return Settings.from_logarithms(found.x)
+
+
+def held_out_loss(values: np.ndarray, group: Examples) -> tuple[float, np.ndarray]:
+    """Return the loss of one group over its parts, each left out in turn, and its slope in the logarithms of the settings."""
+    settings = Settings.from_logarithms(values)
+    kernel = hamming_gram(group.contexts, settings.weights)
+    slopes = np.zeros_like(kernel)
+    targets = group.features[group.chunks]
+    loss = alpha_slope = sharpness_slope = 0.0
+    for part in np.unique(group.folds):
+        out, rest = np.flatnonzero(group.folds == part), np.flatnonzero(group.folds != part)
+        if not len(rest):
+            continue
+        system = kernel[np.ix_(rest, rest)] + settings.offset
+        system[np.diag_indices(len(rest))] += settings.alpha
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        dual = cho_solve(factor, targets[rest], check_finite=False)
+        across = kernel[np.ix_(out, rest)] + settings.offset
+        # −½‖h − ψ_c‖² less −½‖h‖², which is the same for all c
+        nearness = (across @ dual) @ group.features.T - 0.5 * np.sum(group.features**2, axis=1)
+        scores = np.where(group.options[out], settings.sharpness * nearness, -np.inf)
+        probabilities = np.exp(log_softmax(scores))
+        right = probabilities[np.arange(len(out)), group.chunks[out]]
+        loss -= float(np.sum(np.log(np.maximum(right, 1e-300))))
+        # the slope runs backwards through the softmax, the scores and the ridge
+        excess = probabilities
+        excess[np.arange(len(out)), group.chunks[out]] -= 1.0
+        sharpness_slope += float(np.sum(excess * nearness))
+        by_point = settings.sharpness * excess @ group.features
+        by_system = -cho_solve(factor, across.T @ by_point, check_finite=False) @ dual.T
+        slopes[np.ix_(out, rest)] += by_point @ dual.T
+        slopes[np.ix_(rest, rest)] += by_system
+        alpha_slope += float(np.trace(by_system))
+    by_weight = weight_slopes(group.contexts, slopes * kernel)
+    slope = np.concatenate([by_weight, [alpha_slope, float(slopes.sum()), sharpness_slope]])
+    return loss, slope * np.exp(values)
+
+
+def starting_settings() -> Settings:
+    """Return the settings before learning: the nearer a column, the more it matters."""
+    columns = INPUT_COLUMNS + HISTORY_COLUMNS
+    weights = np.full(len(columns), 0.25)
+    for j, name in enumerate(columns):
+        kind, _, offset = name.partition(" ")
+        if kind in ("symbol", "class") and offset:
+            weights[j] = 0.5 / abs(int(offset))
+        elif kind in ("last", "first"):
+            weights[j] = 0.05
+    weights[0] = 1.0
+    return Settings(weights)

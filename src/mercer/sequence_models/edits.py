@@ -1,23 +1,31 @@
-"""Edit scripts: what is done to a word to inflect it."""
+"""Edit scripts: the steps from a lemma to its inflected form, and the cheapest script of a pair."""
 
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 DOUBLE = "\ue000"
-"""Stands in an ending for the last letter of the stem, said again (*hop*, *hopping*); from the private use area of Unicode."""
+"""Stands in an ending for the last letter of the stem, repeated (*hop*, *hopping*); from the private use area of Unicode."""
 
 WHOLE, MOVED, KEPT = "whole", "moved", "kept"
-"""A word is inflected as a whole; or its particle goes to the end (*aufgeben*, *gibt auf*); or stays in front (*aufgegeben*)."""
+"""A word is inflected as a whole; its particle goes to the end (*aufgeben*, *gibt auf*); or stays in front (*aufgegeben*)."""
+
+_LONGEST_PREFIX = 6
+_LONGEST_CHANGE = 2
+_SHORTEST_REST = 3
+"""Fewest letters of a word without its particle."""
+_PREFIX_COST, _CHANGE_COST, _CHANGED_LETTER_COST, _PARTICLE_COST, _LOST_STEM_COST = 2.0, 1.5, 0.25, 1.5, 4.0
+"""A letter cut or added at the end costs 1; a stem of fewer than two letters is hardly one."""
 
 
 @dataclass(frozen=True)
 class Script:
     """The steps from a lemma to a form.
 
-    The last `cut` letters go; the last `old` in what is left, not counting its last letter, becomes `new`; `ending` is added and
-    `prefix` put in front. Where `particle` is not ``"whole"`` all this is done to the word without its particle.
+    The last `cut` letters are dropped; the last `old` in the rest, not counting its last letter, becomes `new`; `ending` is
+    added and `prefix` put in front. If `particle` is not ``"whole"`` all this is done to the word without its particle.
 
     Examples
     --------
@@ -35,7 +43,7 @@ class Script:
     ending: str = ""
 
     def apply(self, lemma: str, particle: str = "") -> str | None:
-        """The form, or None where a step cannot be done; `particle` is the one that `lemma` begins with."""
+        """Return the form, or None if a step cannot be done; `particle` is the one that `lemma` begins with."""
         if self.particle != WHOLE and not particle:
             return None
         word = lemma if self.particle == WHOLE else lemma[len(particle) :]
@@ -51,7 +59,7 @@ class Script:
 
 
 def changed(stem: str, old: str, new: str) -> str | None:
-    """`stem` with the last `old` before its last letter made `new`; None where there is none."""
+    """Replace the last `old` before the last letter of `stem` by `new`; None if there is no such `old`."""
     if not old:
         return stem
     start = stem.rfind(old, 0, len(stem) - 1)
@@ -60,7 +68,7 @@ def changed(stem: str, old: str, new: str) -> str | None:
 
 @dataclass(frozen=True)
 class Vowels:
-    """Which letters are vowels: those that, without accent or capital, are one of `letters`.
+    """The vowels: letters that, without accent or capital, are one of `letters`.
 
     Examples
     --------
@@ -75,16 +83,16 @@ class Vowels:
         return bool(letter) and unicodedata.normalize("NFD", letter.lower())[0] in self.letters
 
     def kind(self, letter: str) -> str:
-        """Vowel, consonant, or nothing."""
+        """Return "vowel", "consonant", or "" for no letter."""
         return "" if not letter else "vowel" if letter in self else "consonant"
 
     def syllables(self, word: str) -> int:
-        """How many runs of vowels there are."""
+        """Count the runs of vowels."""
         kinds = [letter in self for letter in word]
         return sum(vowel and not before for before, vowel in zip([False, *kinds], kinds, strict=False))
 
     def last_in(self, stem: str) -> tuple[str, str, str]:
-        """The last vowels that consonants follow, the letter before them, and those consonants: (before, vowels, after)."""
+        """Return the last vowels that consonants follow, with the letter before and those consonants: (before, vowels, after)."""
         end = len(stem)
         while end > 0 and stem[end - 1] in self:
             end -= 1
@@ -95,3 +103,102 @@ class Vowels:
         while start > 0 and stem[start - 1] in self:
             start -= 1
         return stem[max(start - 1, 0) : start], stem[start:after], stem[after:end]
+
+
+def particles_moved(lemmas: Sequence[str], forms: Sequence[str]) -> list[str]:
+    """Find the beginnings of lemmas that are the last word of a form.
+
+    Examples
+    --------
+    >>> particles_moved(["aufgeben", "geben", "festhalten"], ["gibt auf", "gibt", "hält fest"])
+    ['auf', 'fest']
+    """
+    found = set()
+    for lemma, form in zip(lemmas, forms, strict=True):
+        last = form.rpartition(" ")[2]
+        if " " in form and last and lemma.startswith(last) and len(lemma) >= len(last) + _SHORTEST_REST:
+            split = _cost(lemma[len(last) :], form[: -len(last) - 1]) + _PARTICLE_COST
+            if split < _cost(lemma, form):
+                found.add(last)
+    return sorted(found)
+
+
+def particle_of(lemma: str, particles: Sequence[str]) -> str:
+    """Return the longest particle that `lemma` begins with; empty if there is none."""
+    fitting = (p for p in particles if lemma.startswith(p) and len(lemma) >= len(p) + _SHORTEST_REST)
+    return max(fitting, key=len, default="")
+
+
+def script_of(lemma: str, form: str, vowels: Vowels, particle: str = "") -> Script:
+    """Find the script that makes `form` of `lemma` at least cost.
+
+    Examples
+    --------
+    >>> script_of("contar", "cuentas", Vowels())
+    Script(particle='whole', prefix='', old='o', new='ue', cut=1, ending='s')
+    >>> script_of("umbauen", "umgebaut", Vowels(), particle="um")
+    Script(particle='kept', prefix='ge', old='', new='', cut=2, ending='t')
+    """
+    options = list(_scripts(lemma, form, vowels))
+    if particle:
+        rest = lemma[len(particle) :]
+        if form.endswith(f" {particle}"):
+            within = _scripts(rest, form[: -len(particle) - 1], vowels)
+            options += [(cost + _PARTICLE_COST, replace(script, particle=MOVED)) for cost, script in within]
+        if form.startswith(particle):
+            within = _scripts(rest, form[len(particle) :], vowels)
+            options += [(cost + _PARTICLE_COST, replace(s, particle=KEPT)) for cost, s in within if s.prefix]
+    script = min(options, key=lambda option: option[0])[1]
+    return _with_double(script, lemma if script.particle == WHOLE else lemma[len(particle) :], vowels)
+
+
+def _cost(lemma: str, form: str) -> float:
+    return min(cost for cost, _ in _scripts(lemma, form, Vowels("")))
+
+
+def _scripts(word: str, form: str, vowels: Vowels) -> Iterator[tuple[float, Script]]:
+    """Yield scripts and their costs; of two with the same cost the first is preferred."""
+    for length in range(min(_LONGEST_PREFIX, len(form)) + 1):
+        prefix, body = form[:length], form[length:]
+        common = _common(word, body)
+        cut, ending = len(word) - common, body[common:]
+        cost = _PREFIX_COST * length + cut + len(ending) + _LOST_STEM_COST * (common < 2)
+        yield cost, Script(prefix=prefix, cut=cut, ending=ending)
+        for start in (common, common - 1):
+            if start >= 0:
+                for cost, script in _changes(word, body, start, vowels):
+                    yield cost + _PREFIX_COST * length, replace(script, prefix=prefix)
+
+
+def _changes(word: str, body: str, start: int, vowels: Vowels) -> Iterator[tuple[float, Script]]:
+    """Yield scripts that change vowels at `start`, up to which `word` and `body` agree, and keep a consonant after."""
+    for size in range(1, _LONGEST_CHANGE + 1):
+        old, rest = word[start : start + size], word[start + size :]
+        if len(old) < size or not rest or rest[0] in vowels or not all(letter in vowels for letter in old):
+            continue
+        for new_size in range(_LONGEST_CHANGE + 1):
+            new, tail = body[start : start + new_size], body[start + new_size :]
+            kept = _common(rest, tail)
+            if len(new) < new_size or new == old or not kept or not all(letter in vowels for letter in new):
+                continue
+            stem = word[: start + size + kept]
+            if changed(stem, old, new) != body[: start + new_size + kept]:
+                continue
+            cut, ending = len(rest) - kept, tail[kept:]
+            cost = _CHANGE_COST + _CHANGED_LETTER_COST * (size + new_size) + cut + len(ending)
+            yield cost + _LOST_STEM_COST * (start + kept < 2), Script(old=old, new=new, cut=cut, ending=ending)
+
+
+def _with_double(script: Script, word: str, vowels: Vowels) -> Script:
+    """Write a repeated last consonant of the whole word as `DOUBLE`."""
+    ending = script.ending
+    if script.cut == 0 and ending and word.endswith(ending[0]) and ending[0] not in vowels:
+        return replace(script, ending=DOUBLE + ending[1:])
+    return script
+
+
+def _common(a: str, b: str) -> int:
+    length = 0
+    while length < min(len(a), len(b)) and a[length] == b[length]:
+        length += 1
+    return length

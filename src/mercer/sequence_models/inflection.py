@@ -8,49 +8,49 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.collections import as_objects
+from mercer.core.validation import check_instance, check_whole
 from mercer.decoders import Ranked
-from mercer.sequence_models.base import WordEstimator, check_how_many
-from mercer.sequence_models.edits import Vowels
-from mercer.sequence_models.edits_search import particles_moved, script_of
-from mercer.sequence_models.inflection_columns import Columns
-from mercer.sequence_models.inflection_search import Search
-from mercer.sequence_models.inflection_words import as_forms, as_requests
+from mercer.sequence_models.base import WordEstimator
+from mercer.sequence_models.edits import Vowels, particles_moved, script_of
+from mercer.sequence_models.inflection_search import Columns, Request, Search
+from mercer.structures.sequences import is_sequence
 
 _TOGETHER = 512
 """Requests searched at a time."""
+_SEPARATOR = ";"
 
 
 class Inflection(WordEstimator):
-    r"""Inflect words: from a lemma and tags, such as ``("take", "V;PST")``, to a form; learned from as few as 100 examples.
+    r"""Inflect words: from a lemma and tags, such as ``("take", "V;PST")``, to a form. 100 examples can be enough.
 
-    1. The cheapest `Script` takes each training lemma to its form: a prefix, letters that go, an ending, a change of the last
+    1. The cheapest `Script` takes each training lemma to its form: a prefix, letters dropped, an ending, a change of the last
        vowels of the stem, a particle that moves.
     2. Its steps are decisions, each a kernel ridge (`Decision`) from tags, letters and the steps before it: the front of the
-       word, the ending one letter at a time from right to left, how much of the lemma goes, which vowels change.
+       word, the ending one letter at a time from right to left, the letters dropped, the vowels changed.
 
     .. math:: \log p(\text{form} \mid \text{lemma}, \text{tags}) = \max_{\text{scripts}} \sum_t \log p(\text{step}_t \mid
               \text{lemma}, \text{tags}, \text{steps before } t)
 
-    3. What a difference in each tag or letter costs is learned by exact leave-one-out. Unseen combinations of known tags are near
-       those that share most of what matters.
-    4. A beam search puts steps together, so that forms can have endings never seen as a whole.
+    3. The cost of a difference in each tag or letter is learned by exact leave-one-out. Unseen combinations of known tags are
+       near those that share the tags that matter most.
+    4. A beam search combines the steps, so that forms can have endings never seen as a whole.
 
     Parameters
     ----------
     width : int, default=8
-        Beginnings that the beam keeps, and so the most forms `rank` can give.
+        Partial scripts that the beam keeps, and so the most forms `rank` can give.
     sample : int, default=400
-        Steps of each kind that the weights are learned from, drawn at random where there are more.
+        Most steps of each kind that the weights are learned from, drawn at random.
     rounds : int, default=40
-        Rounds of that learning; 0 leaves all weights as they start, alike.
+        Rounds of that learning; 0 leaves all weights equal.
     landmarks : int, default=5000
-        Steps of each kind that carry a ridge; where there are more, a fit within the span of as many, drawn at random.
+        Most steps of each kind that a ridge has coefficients for; with more steps, a fit within the span of a random sample.
     vowels : str, default="aeiou"
         The letters that are vowels, with any accent.
     loss : None, Loss or callable
-        What `score` averages; by default the share of forms that are not exactly right.
+        The loss that `score` averages; by default 1 for a form that is not exactly right.
     seed : int, default=0
-        Of what is drawn.
+        Seed of the samples.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class Inflection(WordEstimator):
 
     Notes
     -----
-    A tag never seen in training makes its combination unlike any other, and says nothing more. A letter never seen is unlike any
-    other, and is kept where the script keeps it. Letters go from the end of a lemma only where a training lemma lost just these,
-    unless no script is left then. A lemma that no script fits is its own form, with score −∞.
+    A tag never seen in training makes its combination unlike any other, and has no other effect. A letter never seen is unlike
+    any other, and is kept if the script keeps it. Letters are dropped from the end of a lemma only if a training lemma lost the
+    same letters, unless no script is left then. A lemma that no script fits is its own form, with score −∞.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Inflection(WordEstimator):
     array(['bats', 'oxes'], dtype=object)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         width: int = 8,
         sample: int = 400,
@@ -98,7 +98,9 @@ class Inflection(WordEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from lemmas, each alone or in a pair (lemma, tags), and their forms."""
-        self._check_parameters()
+        for name, least in (("width", 1), ("sample", 1), ("rounds", 0), ("landmarks", 1)):
+            check_whole(getattr(self, name), name, least, expected=f"a whole number, {least} or more")
+        check_instance(self.vowels, "vowels", str, expected="a string of letters such as 'aeiou'")
         requests = as_requests(X)
         forms = as_forms(y, len(requests))
         lemmas, vowels = [request.lemma for request in requests], Vowels(self.vowels)
@@ -114,13 +116,13 @@ class Inflection(WordEstimator):
         return self
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
-        """The `k` likeliest forms of each input, best first, with the logarithms of their probabilities.
+        """Return the `k` likeliest forms of each input, best first, with their log-probabilities.
 
-        Fewer than `k` where the beam found fewer. Candidates, where given, have the probability of the cheapest script that leads
-        to them; −∞ where that has a step never seen in training.
+        Fewer than `k` if the beam found fewer. Candidates have the log-probability of the cheapest script that leads to them; −∞
+        if that has a step never seen in training.
         """
         check_is_fitted(self, "search_")
-        check_how_many(k)
+        check_whole(k, "k")
         requests = as_requests(X)
         if candidates is not None:
             given = as_forms(candidates, len(as_objects(candidates, "candidates")), "candidates")
@@ -132,18 +134,56 @@ class Inflection(WordEstimator):
         return ranked
 
     def score(self, X: Any, y: Any) -> float:
-        """Minus the mean loss of the predictions; by default, minus the share of forms that are not exactly right."""
+        """Return minus the mean loss of the predictions; by default, minus the share of forms that are not exactly right."""
         predicted = self.predict(X)
         forms = as_forms(y, len(predicted))
         return -self._mean_loss(as_objects(forms), predicted)
 
-    def _check_parameters(self) -> None:
-        for name, least in (("width", 1), ("sample", 1), ("rounds", 0), ("landmarks", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name}={value!r}; expected a whole number, {least} or more")
-        if not isinstance(self.vowels, str):
-            raise TypeError(f"vowels={self.vowels!r}; expected a string of letters such as 'aeiou'")
+
+def as_requests(X: Any, name: str = "X") -> list[Request]:
+    """Convert lemmas, or pairs (lemma, tags), to requests; tags in one string are separated by ``;``.
+
+    Examples
+    --------
+    >>> as_requests([("go", "V;PST"), ("ox", ("N", "PL")), "child"])[:2]
+    [Request(lemma='go', tags=('V', 'PST')), Request(lemma='ox', tags=('N', 'PL'))]
+    """
+    return [_request(item, f"{name}[{i}]") for i, item in enumerate(as_objects(X, name))]
+
+
+def as_forms(y: Any, n: int, name: str = "y") -> list[str]:
+    """Convert `y` to strings, one for each of `n` inputs."""
+    forms = as_objects(y, name)
+    for i, form in enumerate(forms):
+        check_instance(form, f"{name}[{i}]", str, expected="a string")
+    if len(forms) != n:
+        raise ValueError(f"X has {n} objects and {name} has {len(forms)}; expected as many of each")
+    return [str(form) for form in forms]
+
+
+def _request(item: Any, name: str) -> Request:
+    lemma, tags = (item, ()) if isinstance(item, str) else _pair(item, name)
+    check_instance(lemma, f"lemma of {name}", str, expected="a string")
+    if not lemma:
+        raise ValueError(f"the lemma of {name} is empty; expected at least one letter. Drop such rows first")
+    parts = tags.split(_SEPARATOR) if isinstance(tags, str) else tags
+    if not is_sequence(parts):
+        raise TypeError(
+            f"the tags of {name} are {tags!r:.40}; expected a string such as 'V;PST', or a tuple of strings"
+        )
+    for tag in parts:
+        check_instance(tag, f"tag of {name}", str, expected="a string")
+    return Request(str(lemma), tuple(str(tag).strip() for tag in parts if tag.strip()))
+
+
+def _pair(item: Any, name: str) -> tuple[Any, Any]:
+    if not is_sequence(item):
+        raise TypeError(
+            f"{name} is {item!r:.40}, a {type(item).__name__}; expected a lemma, or a pair (lemma, tags) such as ('go', 'V;PST')"
+        )
+    if len(item) != 2:
+        raise ValueError(f"{name} is {tuple(item)!r:.60}; expected a lemma, or a pair (lemma, tags)")
+    return item[0], item[1]
 
 
 def _best(forms: list[str], scores: np.ndarray, k: int) -> Ranked:

@@ -1,19 +1,27 @@
-"""One decision of several: a class, from a row of columns."""
+"""One step of a script: a class, from a row of symbols, by a kernel ridge whose weights are learned by leave-one-out."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import cholesky, lapack
+from scipy.optimize import minimize
 
-from mercer.sequence_models.inflection_settings import Settings, learn_settings, log_softmax
+from mercer.sequence_models.hamming_ridge import hamming_kernel, log_softmax, ridge_coefficients, weight_slopes
 from mercer.sequence_models.symbols import Alphabet
 
 Row = tuple[Hashable, ...]
 
 _BLOCK = 2048
+_WIDE_AND_NARROW = (0.15, 0.6)
+"""Starting costs of a difference: the first kernel of the sum is wider than the second."""
+_ALPHA, _TEMPERATURE = 0.1, 0.15
+_STRENGTH = 0.02
+_STEPS_DOWN, _STEPS_UP = 6.0, 4.0
+"""Bounds on the change of a logarithm."""
 
 
 class Decision:
@@ -21,19 +29,19 @@ class Decision:
 
     .. math:: p(c \mid x) \propto \exp(h_c(x) / T), \quad h(x) = \bar y + \sum_i k(x, x_i) z_i
 
-    with one-hot outputs, their mean :math:`\bar y`, and a sum of product-Hamming kernels whose weights, with the ridge and T,
-    are learned by leave-one-out.
+    with one-hot outputs, their mean :math:`\bar y`, and a sum of product-Hamming kernels whose weights, with alpha and T, are
+    learned by leave-one-out.
 
     Parameters
     ----------
     sample : int
-        Rows the settings are learned from, drawn at random where there are more.
+        Most rows the settings are learned from, drawn at random.
     rounds : int
         Steps of that learning.
     landmarks : int
-        Rows that carry the ridge; where there are more, the least-squares fit within the span of as many, drawn at random.
+        Most rows that the ridge has coefficients for; with more rows, the fit within the span of a random sample.
     seed : int
-        Of what is drawn.
+        Seed of the samples.
     """
 
     def __init__(self, sample: int = 400, rounds: int = 40, landmarks: int = 5000, seed: int = 0) -> None:
@@ -51,7 +59,7 @@ class Decision:
         if len(self.classes_) == 1:
             return self
         codes, self.prior_ = self._codes(rows), targets.mean(axis=0)
-        # a column that never varies says nothing, and costs time
+        # a column that never varies has no effect, and costs time
         self.varying_ = np.flatnonzero([len(column) > 1 for column in self.columns_])
         codes = np.ascontiguousarray(codes[:, self.varying_])
         rng = np.random.default_rng(self.seed)
@@ -59,11 +67,12 @@ class Decision:
         self.settings_ = learn_settings(codes[chosen], targets[chosen], self.prior_, self.rounds)
         marks = np.sort(rng.permutation(len(codes))[: self.landmarks])
         self.rows_ = codes[marks]
-        self.dual_ = _solve(self.settings_, codes, targets - self.prior_, self.rows_)
+        landmarks = None if len(marks) == len(codes) else self.rows_
+        self.dual_ = ridge_coefficients(self.settings_, codes, targets - self.prior_, landmarks, _BLOCK)
         return self
 
     def log_probabilities(self, rows: Sequence[Row]) -> np.ndarray:
-        """Log p of each class, in the order of `classes_`, for each row."""
+        """Return log p of each class, in the order of `classes_`, for each row."""
         if len(self.classes_) == 1:
             return np.zeros((len(rows), 1))
         distinct = list(dict.fromkeys(rows))
@@ -80,16 +89,97 @@ class Decision:
         return np.column_stack(columns)
 
 
-def _solve(settings: Settings, rows: np.ndarray, targets: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """The weights of the landmarks."""
-    gram = settings.kernel(marks, marks)
-    if len(marks) == len(rows):
-        gram[np.diag_indices(len(gram))] += settings.ridge
-        return solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False)
-    system, right = settings.ridge * gram, np.zeros((len(marks), targets.shape[1]))
-    for start in range(0, len(rows), _BLOCK):
-        across = settings.kernel(rows[start : start + _BLOCK], marks)
-        system += across.T @ across
-        right += across.T @ targets[start : start + _BLOCK]
-    system[np.diag_indices(len(marks))] += 1e-9 * np.trace(system) / len(marks)
-    return solve(system, right, assume_a="pos", overwrite_a=True, check_finite=False)
+@dataclass
+class Settings:
+    r"""The kernel :math:`k(x, z) = \sum_m a_m \exp(-\sum_j w_{mj} [x_j \ne z_j])`, alpha, and the temperature of the softmax."""
+
+    weights: np.ndarray
+    """(kernels, columns)."""
+    sizes: np.ndarray
+    alpha: float = _ALPHA
+    temperature: float = _TEMPERATURE
+
+    @classmethod
+    def starting(cls, columns: int) -> Settings:
+        """Return the settings before learning: all columns matter alike."""
+        kernels = len(_WIDE_AND_NARROW)
+        return cls(np.outer(_WIDE_AND_NARROW, np.ones(columns)), np.full(kernels, 1.0 / kernels))
+
+    def logarithms(self) -> np.ndarray:
+        """Return all parameters as one vector without bounds."""
+        return np.log(np.concatenate([self.weights.ravel(), self.sizes, [self.alpha, self.temperature]]))
+
+    def at(self, logarithms: np.ndarray) -> Settings:
+        """Return settings of the same shape with these logarithms."""
+        found = np.exp(logarithms)
+        kernels, columns = self.weights.shape
+        weights, sizes = found[: kernels * columns], found[kernels * columns : -2]
+        return Settings(weights.reshape(kernels, columns), sizes, float(found[-2]), float(found[-1]))
+
+    def terms(self, A: np.ndarray, B: np.ndarray) -> list[np.ndarray]:
+        """Return the kernels of the sum."""
+        return [size * hamming_kernel(A, B, weights) for size, weights in zip(self.sizes, self.weights, strict=True)]
+
+    def kernel(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Return k(a, b) for each row a of `A` and b of `B`."""
+        return np.sum(self.terms(A, B), axis=0)
+
+    def gram(self, A: np.ndarray) -> np.ndarray:
+        """Return k(a, a') for all rows of `A`."""
+        return self.kernel(A, A)
+
+
+def learn_settings(rows: np.ndarray, targets: np.ndarray, prior: np.ndarray, rounds: int) -> Settings:
+    """Find the settings with the least leave-one-out loss, with a penalty that keeps them near the start.
+
+    `rows` holds numbers, `targets` one-hot rows, and `prior` is the mean of the targets.
+    """
+    start = Settings.starting(rows.shape[1])
+    origin = start.logarithms()
+    if not rounds:
+        return start
+    strength = _STRENGTH / np.sqrt(len(rows))
+
+    def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
+        away = values - origin
+        found, slope = leave_one_out_loss(start.at(values), rows, targets, prior)
+        return found + strength * float(away @ away), slope + 2.0 * strength * away
+
+    bounds = [(value - _STEPS_DOWN, value + _STEPS_UP) for value in origin]
+    found = minimize(loss, origin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": rounds})
+    return start.at(found.x)
+
+
+def leave_one_out_loss(
+    settings: Settings, rows: np.ndarray, targets: np.ndarray, prior: np.ndarray
+) -> tuple[float, np.ndarray]:
+    r"""Return the mean of :math:`-\log p(y_i)`, each row predicted by the ridge without it, and its slope in the logarithms.
+
+    With B = (K + αI)⁻¹ and Z = B(Y − prior) the prediction of row i without it is :math:`y_i - z_i / B_{ii}`, exactly; p is the
+    softmax of predictions over the temperature.
+    """
+    n = len(rows)
+    terms = settings.terms(rows, rows)
+    inverse = _inverse(np.sum(terms, axis=0) + settings.alpha * np.eye(n))
+    dual, own = inverse @ (targets - prior), np.diag(inverse)
+    predicted = targets - dual / own[:, None]
+    logs = log_softmax(predicted / settings.temperature)
+    loss = -float(np.sum(logs * targets)) / n
+    # backwards: through the softmax to the predictions, through them to the inverse, and from there to the kernel
+    excess = (np.exp(logs) - targets) / (settings.temperature * n)
+    by_temperature = -float(np.sum(excess * predicted))
+    carried = inverse @ (excess / own[:, None])
+    by_own = np.sum(excess * dual, axis=1) / own**2
+    by_kernel = 0.5 * (dual @ carried.T + carried @ dual.T) - (inverse * by_own) @ inverse
+    by_weights = [
+        weights * weight_slopes(rows, by_kernel * t) for weights, t in zip(settings.weights, terms, strict=True)
+    ]
+    by_sizes = [float(np.sum(by_kernel * term)) for term in terms]
+    by_alpha = settings.alpha * float(np.trace(by_kernel))
+    return loss, np.concatenate([*by_weights, by_sizes, [by_alpha, by_temperature]])
+
+
+def _inverse(system: np.ndarray) -> np.ndarray:
+    """Invert a positive definite matrix."""
+    lower, _ = lapack.dpotri(cholesky(system, lower=True, check_finite=False), lower=1)
+    return np.tril(lower) + np.tril(lower, -1).T

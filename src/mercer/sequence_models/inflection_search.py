@@ -1,4 +1,7 @@
-"""Forms by beam search: the front of the word, the ending from right to left, the letters that go, the vowels that change."""
+"""Forms by beam search over the steps of a script, and the row of symbols that each step looks at.
+
+The steps: the front of the word, the ending from right to left, the letters dropped, the vowels changed.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +10,113 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.sequence_models.edits import DOUBLE, WHOLE, Script
-from mercer.sequence_models.edits_search import particle_of, script_of
-from mercer.sequence_models.inflection_columns import START, Columns, Front
+from mercer.sequence_models.edits import DOUBLE, WHOLE, Script, Vowels, particle_of, script_of
 from mercer.sequence_models.inflection_decision import Decision, Row
-from mercer.sequence_models.inflection_words import Request
 
+START, STOP = "^", "$"
+_FAR = 3
+"""Numbers of syllables are distinguished up to this one."""
 _UNLIKELY = -8.0
 """A class with a lower log-probability is not followed."""
 _BEHIND = 6.0
-"""Nor is a beginning that is so much less likely than the best ending that is done."""
+"""A partial script that is so much less likely than the best complete ending is dropped."""
 _LONGEST_ENDING = 14
 
-
+Front = tuple[str, str]
+"""The treatment of the particle, and the prefix."""
 Step = tuple[int, Row, Hashable]
-"""Whose step it is, what it looks at, and what was decided."""
+"""The request of a step, the row it looks at, and its class."""
+
+
+class Request(NamedTuple):
+    """A lemma, and the tags of the form asked for."""
+
+    lemma: str
+    tags: tuple[str, ...]
 
 
 class Partial(NamedTuple):
-    """A script as far as it is decided, for the request number `owner`."""
+    """A partial script for the request number `owner`."""
 
     owner: int
     score: float
     front: Front
     word: str
-    """The lemma, or what is left of it without its particle."""
+    """The lemma, or the lemma without its particle."""
     ending: str = ""
     cut: int = 0
 
 
+class Columns:
+    """The rows of the four decisions; each of `tags` is a column of its own.
+
+    Letters are counted from the end of the word, where inflection happens, and the ending is written from its last letter to
+    its first: tags mark the end of a form, and changes of the stem (a dropped *e*, a doubled consonant) are decided when the
+    ending is known.
+    """
+
+    def __init__(self, tags: Iterable[str], vowels: Vowels) -> None:
+        self.tags = sorted(set(tags))
+        self.vowels = vowels
+
+    def front(self, lemma: str, tags: tuple[str, ...], particle: str) -> Row:
+        """Return the row for the particle and the prefix."""
+        first = (lemma[i : i + 1] for i in range(3))
+        return (*self._tags(tags), particle, *first, *_last(lemma, 3))
+
+    def ending(self, word: str, tags: tuple[str, ...], front: Front, written: str) -> Row:
+        """Return the row for the next letter of the ending, to the left of what is `written`."""
+        right = written + STOP
+        seen = (right[:1], right[:2], right[1:2], right[2:3], min(len(written), 4))
+        return (
+            *self._tags(tags),
+            front,
+            *_last(word, 3),
+            *self._kinds(word, 2),
+            self._syllables(word),
+            word[-2:],
+            *seen,
+        )
+
+    def cut(self, word: str, tags: tuple[str, ...], front: Front, ending: str) -> Row:
+        """Return the row for the number of letters dropped."""
+        seen = (ending[:1], ending[:2], ending, self.vowels.kind(ending[:1]))
+        return (*self._tags(tags), front, *seen, *_last(word, 5), *self._kinds(word, 3), self._syllables(word))
+
+    def change(self, word: str, tags: tuple[str, ...], front: Front, ending: str, cut: int) -> Row:
+        """Return the row for the change of the last vowels of the stem."""
+        before, vowels, after = self.vowels.last_in(word[: len(word) - cut])
+        near = (before, vowels, after, after[:1])
+        short = min(self._syllables(word), 2)
+        return (*self._tags(tags), front, cut, *near, ending, ending[:1], *_last(word, 3), short)
+
+    def _tags(self, tags: tuple[str, ...]) -> Row:
+        """Return one column for each tag, and one for all of them."""
+        return (*(tag in tags for tag in self.tags), tags)
+
+    def _kinds(self, word: str, n: int) -> Row:
+        return tuple(self.vowels.kind(letter) for letter in _last(word, n))
+
+    def _syllables(self, word: str) -> int:
+        return min(self.vowels.syllables(word), _FAR)
+
+
+def _last(word: str, n: int) -> tuple[str, ...]:
+    """Return the last n letters, the very last first; empty if the word is shorter."""
+    return tuple(word[len(word) - i : len(word) - i + 1] if i <= len(word) else "" for i in range(1, n + 1))
+
+
 class Search:
-    """The four decisions in the order they are made; `fit` learns them from scripts, `forms` makes words by them.
+    """The four decisions in the order they are made; `fit` learns them from scripts, `forms` makes words.
 
     Parameters
     ----------
     columns : Columns
-        What the decisions look at.
+        The rows the decisions look at.
     particles : sequence of str
-        Beginnings of words that can go elsewhere.
+        Beginnings of words that can move.
     width : int
-        Beginnings that are kept at each step.
+        Partial scripts kept at each step.
     """
 
     def __init__(self, columns: Columns, particles: Sequence[str], width: int) -> None:
@@ -65,11 +135,11 @@ class Search:
         return self
 
     def particle(self, lemma: str) -> str:
-        """The particle `lemma` begins with, if any."""
+        """Return the particle that `lemma` begins with, or an empty string."""
         return particle_of(lemma, self.particles)
 
     def forms(self, requests: Sequence[Request]) -> list[dict[str, float]]:
-        """The forms found for each request and the log-probability of the likeliest script of each; else the lemma."""
+        """Return the forms found for each request, with the log-probability of the likeliest script of each; else the lemma."""
         partials = self._fronts(requests)
         partials = self._endings(requests, partials)
         partials = self._cuts(requests, partials)
@@ -82,7 +152,7 @@ class Search:
         return [forms or {request.lemma: -np.inf} for forms, request in zip(found, requests, strict=True)]
 
     def scores(self, request: Request, forms: Sequence[str]) -> np.ndarray:
-        """The log-probability of the script of each given form; −∞ where it has a step never seen in training."""
+        """Return the log-probability of the script of each given form; −∞ if it has a step never seen in training."""
         particle = self.particle(request.lemma)
         scripts = [script_of(request.lemma, form, self.columns.vowels, particle) for form in forms]
         total = np.zeros(len(forms))
@@ -94,10 +164,10 @@ class Search:
                 total[owner] += row[number[label]] if label in number else -np.inf
         return total
 
-    # -- what a script decides ----------------------------------------------------------------------
+    # -- the steps of a script ----------------------------------------------------------------------
 
     def _steps(self, requests: Sequence[Request], scripts: Sequence[Script]) -> tuple[list[Step], ...]:
-        """The steps of each script, by decision: front, ending, cut, change."""
+        """Return the steps of each script, by decision: front, ending, cut, change."""
         columns = self.columns
         fronts: list[Step] = []
         endings: list[Step] = []
@@ -143,7 +213,7 @@ class Search:
         return done
 
     def _cuts(self, requests: Sequence[Request], partials: list[Partial]) -> list[Partial]:
-        """Letters go only if a word lost just these letters in training, unless nothing else is possible."""
+        """Drop letters only if a training lemma lost the same letters, unless nothing else is possible."""
         rows = [self.columns.cut(p.word, requests[p.owner].tags, p.front, p.ending) for p in partials]
         known: list[Partial] = []
         other: list[Partial] = []
@@ -162,14 +232,14 @@ class Search:
         yield from _classes(self.change_, partials, rows)
 
     def _kept(self, partials: Iterable[Partial]) -> list[Partial]:
-        """The best of each owner."""
+        """Keep the best partial scripts of each request."""
         groups: dict[int, list[Partial]] = {}
         for partial in partials:
             groups.setdefault(partial.owner, []).append(partial)
         return [p for group in groups.values() for p in sorted(group, key=lambda p: -p.score)[: self.width]]
 
     def _promising(self, partials: list[Partial], done: list[Partial]) -> list[Partial]:
-        """Those that can still be among the best."""
+        """Keep the partial scripts that can still be among the best."""
         complete: dict[int, list[float]] = {}
         for partial in done:
             complete.setdefault(partial.owner, []).append(partial.score)
@@ -184,7 +254,7 @@ class Search:
 
 
 def _classes(decision: Decision, partials: list[Partial], rows: list[Row]) -> Iterator[tuple[Partial, Any, float]]:
-    """Each partial with each class that is likely enough, and the score of both together."""
+    """Yield each partial script with each class that is likely enough, and the score of both together."""
     if partials:
         for partial, logs in zip(partials, decision.log_probabilities(rows), strict=True):
             for label, score in zip(decision.classes_, logs.tolist(), strict=True):

@@ -1,19 +1,17 @@
-"""What aligned training pairs are made of: symbols, chunks, and what is known about each."""
+"""The symbols and chunks of aligned training pairs: their numbers, their features, vowels and consonants."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 
 import numpy as np
 
-from mercer.sequence_models.alignment import Chunk, Symbols
-from mercer.sequence_models.classes import alternating_class, classes_through
-from mercer.sequence_models.symbols import Alphabet
+from mercer.sequence_models.symbols import Alphabet, Chunk, Symbols
 
-_ITSELF = 0.5
-"""Weight of which chunk it is among the features of chunks, next to 1 for each character and each symbol."""
+_IDENTITY = 0.5
+"""Weight of a chunk's identity among its features, next to 1 for each character and each symbol."""
 
 
 class Inventory:
@@ -26,42 +24,41 @@ class Inventory:
     spelled_ : array (chunks, longest)
         The output symbols of each chunk, padded with −1.
     features_ : array (chunks, features)
-        ψ of each chunk: which chunk it is, which characters its symbols have, how many symbols.
+        ψ of each chunk: its identity, the characters of its symbols, the number of symbols.
     input_vowels_, output_vowels_ : boolean arrays
-        The smaller of the two classes of symbols that take turns (see `alternating_class`).
+        The smaller of the two classes of symbols that alternate (see `alternating_class`).
     """
 
     def fit(self, X: Sequence[Symbols], cuts: Sequence[Sequence[Chunk]]) -> Inventory:
-        """Take stock of inputs and their chunks."""
+        """List the symbols and chunks of inputs and their cut outputs."""
         self.inputs_ = Alphabet(chain.from_iterable(X))
-        self.chunks_ = Alphabet(
-            [(), *sorted(set(chain.from_iterable(cuts)), key=lambda chunk: (len(chunk), str(chunk)))]
-        )
-        said = [list(chain.from_iterable(cut)) for cut in cuts]
-        self.outputs_ = Alphabet(chain.from_iterable(said))
-        chunks: list[Chunk] = self.chunks_.symbols  # type: ignore[assignment]
+        known = sorted(set(chain.from_iterable(cuts)), key=lambda chunk: (len(chunk), str(chunk)))
+        self.chunks_ = Alphabet([(), *known])
+        outputs = [list(chain.from_iterable(cut)) for cut in cuts]
+        self.outputs_ = Alphabet(chain.from_iterable(outputs))
+        chunks: list[Chunk] = self.chunks_.symbols
         self.spelled_ = np.full((len(chunks), max(1, *map(len, chunks))), -1, dtype=np.int64)
         for i, chunk in enumerate(chunks):
             self.spelled_[i, : len(chunk)] = self.outputs_.codes(chunk)
         self.features_ = chunk_features(chunks)
-        vowels = alternating_class(said)
+        vowels = alternating_class(outputs)
         through = classes_through([list(zip(x, cut, strict=True)) for x, cut in zip(X, cuts, strict=True)], vowels)
         self.output_vowels_ = np.asarray([symbol in vowels for symbol in self.outputs_.symbols])
         self.input_vowels_ = np.asarray([symbol in through for symbol in self.inputs_.symbols])
         return self
 
-    def itself(self, symbol: Hashable) -> int:
-        """The chunk for a symbol never seen among the inputs: the symbol itself where that is a chunk, else the empty chunk."""
+    def chunk_of_unknown(self, symbol: Hashable) -> int:
+        """Return the chunk for an unseen input symbol: the symbol itself if that is a chunk, else the empty chunk."""
         return max(0, int(self.chunks_.codes([(symbol,)])[0]))
 
-    def said(self, chunks: Sequence[int]) -> tuple[Hashable, ...]:
-        """The output that a row of chunk numbers spells."""
-        symbols: list[Chunk] = self.chunks_.symbols  # type: ignore[assignment]
+    def spell(self, chunks: Sequence[int]) -> tuple[Hashable, ...]:
+        """Return the output symbols of a row of chunk numbers."""
+        symbols: list[Chunk] = self.chunks_.symbols
         return tuple(chain.from_iterable(symbols[number] for number in chunks))
 
 
 def chunk_features(chunks: Sequence[Chunk]) -> np.ndarray:
-    """One row of features for each chunk, so that chunks alike in spelling are near each other.
+    """Return one row of features for each chunk; chunks alike in spelling are near each other.
 
     Examples
     --------
@@ -74,4 +71,51 @@ def chunk_features(chunks: Sequence[Chunk]) -> np.ndarray:
     for row, text in zip(counts, spelled, strict=True):
         np.add.at(row, characters.codes(text), 1.0)
     sizes = np.asarray([[float(len(chunk))] for chunk in chunks])
-    return np.hstack([_ITSELF * np.eye(len(chunks)), counts, sizes])
+    return np.hstack([_IDENTITY * np.eye(len(chunks)), counts, sizes])
+
+
+def alternating_class(sequences: Sequence[Symbols]) -> set[Hashable]:
+    r"""Find the smaller of two classes of symbols that alternate: among phones, the vowels.
+
+    With A the counts of neighbours (equal neighbours aside) and D its row sums, the classes are the signs of the eigenvector of
+    :math:`D^{-1/2} A D^{-1/2}` with the lowest eigenvalue, which is −1 if the classes alternate without exception.
+
+    Examples
+    --------
+    >>> sorted(alternating_class(["banana", "tomato", "pabulum", "nitoba"]))
+    ['a', 'i', 'o', 'u']
+    """
+    alphabet = Alphabet(symbol for sequence in sequences for symbol in sequence)
+    neighbours = np.zeros((len(alphabet), len(alphabet)))
+    for sequence in sequences:
+        codes = alphabet.codes(sequence)
+        np.add.at(neighbours, (codes[:-1], codes[1:]), 1.0)
+    neighbours += neighbours.T
+    np.fill_diagonal(neighbours, 0.0)
+    totals = neighbours.sum(axis=1)
+    if not totals.any():
+        return set()
+    scale = 1.0 / np.sqrt(np.maximum(totals, 1e-9))
+    lowest = np.linalg.eigh(neighbours * scale[:, None] * scale)[1][:, 0]
+    # of two classes of one size, that of the first symbol, whatever sign the eigenvector came with
+    sides = [{s for s, side in zip(alphabet.symbols, lowest * sign, strict=True) if side > 0} for sign in (1.0, -1.0)]
+    return min(sides, key=lambda side: (len(side), alphabet.symbols[0] not in side))
+
+
+def classes_through(
+    chunks: Iterable[Iterable[tuple[Hashable, Sequence[Hashable]]]], outputs: set[Hashable]
+) -> set[Hashable]:
+    """Find the input symbols that mostly stand for one of `outputs`, from aligned pairs (symbol, chunk).
+
+    Examples
+    --------
+    >>> classes_through([[("b", "b"), ("o", "o"), ("x", "ks")]], {"o"})
+    {'o'}
+    """
+    balance: dict[Hashable, int] = {}
+    for pairs in chunks:
+        for symbol, chunk in pairs:
+            if chunk:
+                member = any(output in outputs for output in chunk)
+                balance[symbol] = balance.get(symbol, 0) + (1 if member else -1)
+    return {symbol for symbol, votes in balance.items() if votes > 0}

@@ -1,4 +1,4 @@
-"""How likely a sequence is, from the runs of symbols it is made of."""
+"""The probability of a sequence, from the runs of symbols it is made of."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class NgramModel:
 
     .. math:: p(s \mid h) = \frac{\max(c(hs) - d, 0) + d\, t(h)\, p(s \mid h')}{c(h)}
 
-    h are the last symbols, h′ the same without the first, t(h) how many different symbols follow h, d a discount estimated from
-    how many runs occur once and twice. Shorter runs count in how many different contexts they occur.
+    h are the last symbols, h′ the same without the first, t(h) is the number of distinct symbols that follow h, d a discount
+    estimated from the numbers of runs that occur once and twice. Shorter runs count the distinct contexts in which they occur.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class NgramModel:
         return self
 
     def log_probability(self, sequence: Sequence[Hashable]) -> float:
-        """The logarithm of the probability of `sequence` and of its end."""
+        """Return the log-probability of `sequence` and of its end."""
         padded = self._padded(sequence)
         return sum(log(self._probability(padded[i : i + self.order])) for i in range(len(sequence) + 1))
 
@@ -73,7 +73,7 @@ class NgramModel:
         self._known: dict[Gram, float] = {}
 
     def _probability(self, gram: Gram) -> float:
-        """p(last symbol of `gram` | the others)."""
+        """Return p(last symbol of `gram` | the others)."""
         if not gram:
             return self._uniform
         found = self._known.get(gram)
@@ -88,7 +88,7 @@ class NgramModel:
             self._known[gram] = found
         return found
 
-    # a saved model holds the sequences, as numbers, and counts them again
+    # a saved model holds the sequences, as numbers, and counts them again when loaded
 
     def __getstate__(self) -> dict[str, Any]:
         if not hasattr(self, "sequences_"):

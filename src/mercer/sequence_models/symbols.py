@@ -1,14 +1,22 @@
-"""Symbols as numbers."""
+"""Symbols as numbers, and sequences of symbols as the user writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mercer.core.collections import as_objects
+from mercer.structures.sequences import is_sequence
+
 UNKNOWN = -1
-"""The number of every symbol an alphabet does not hold."""
+"""The number of every symbol that an alphabet does not hold."""
+
+Symbols = Sequence[Hashable]
+Chunk = tuple[Hashable, ...]
+"""The run of output symbols, empty or short, that one input symbol stands for."""
 
 
 class Alphabet:
@@ -25,12 +33,12 @@ class Alphabet:
         self._numbers: dict[Hashable, int] = {symbol: i for i, symbol in enumerate(dict.fromkeys(symbols))}
 
     @property
-    def symbols(self) -> list[Hashable]:
+    def symbols(self) -> list[Any]:
         """The symbols, by number."""
         return list(self._numbers)
 
     def codes(self, sequence: Iterable[Hashable]) -> np.ndarray:
-        """The number of each symbol of `sequence`."""
+        """Return the number of each symbol of `sequence`."""
         return np.asarray([self._numbers.get(symbol, UNKNOWN) for symbol in sequence], dtype=np.int64)
 
     def __contains__(self, symbol: Hashable) -> bool:
@@ -39,10 +47,59 @@ class Alphabet:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    # a saved model holds the symbols alone: keys of a dictionary do not survive in a file unless they are strings
+    # a saved model holds the symbols alone: the keys of a dictionary are not kept in a file unless they are strings
 
     def __getstate__(self) -> dict[str, Any]:
         return {"symbols": self.symbols}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["symbols"])  # type: ignore[misc]
+
+
+@dataclass
+class SequenceCodec:
+    """Conversion between the user's sequences and tuples of symbols.
+
+    The user's sequences are strings if every one is a string, else lists or tuples like the first one.
+
+    Examples
+    --------
+    >>> codec = SequenceCodec.of([["a", "b"], ["c"]])
+    >>> codec.decode(codec.encode([["b", "c"]], "y"))
+    array([list(['b', 'c'])], dtype=object)
+    """
+
+    kind: str
+
+    @classmethod
+    def of(cls, sequences: Iterable[Any]) -> SequenceCodec:
+        """Return the codec of a collection."""
+        sequences = list(sequences)
+        if all(isinstance(sequence, str) for sequence in sequences):
+            return cls("str")
+        return cls("list" if isinstance(sequences[0], list) else "tuple")
+
+    @staticmethod
+    def encode(sequences: Iterable[Any], name: str) -> list[tuple[Hashable, ...]]:
+        """Return each sequence as a tuple of symbols."""
+        found = []
+        for i, sequence in enumerate(sequences):
+            if not is_sequence(sequence):
+                raise TypeError(
+                    f"{name}[{i}] is {sequence!r:.40}, a {type(sequence).__name__}; expected a string, or a list of symbols"
+                )
+            tokens = tuple(sequence.tolist() if hasattr(sequence, "tolist") else sequence)
+            try:
+                hash(tokens)
+            except TypeError as error:
+                raise TypeError(
+                    f"{name}[{i}] is {sequence!r:.40}, with a symbol that has no hash; expected strings or numbers"
+                ) from error
+            found.append(tokens)
+        return found
+
+    def decode(self, sequences: Sequence[tuple[Hashable, ...]]) -> np.ndarray:
+        """Return tuples of symbols as the user writes them."""
+        if self.kind == "str":
+            return as_objects(["".join(map(str, sequence)) for sequence in sequences])
+        return as_objects([list(sequence) if self.kind == "list" else sequence for sequence in sequences])

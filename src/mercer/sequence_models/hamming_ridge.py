@@ -1,0 +1,96 @@
+r"""The product-Hamming kernel on rows of symbols, :math:`k(x, z) = \exp(-\sum_j w_j [x_j \ne z_j])`, and ridge regression."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import solve
+
+from mercer.core.compiled import compiled
+
+
+class KernelSettings(Protocol):
+    """A kernel on rows of numbers, and the ridge's alpha."""
+
+    alpha: float
+
+    def kernel(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Return k(a, b) for each row a of `A` and b of `B`."""
+        ...
+
+    def gram(self, A: np.ndarray) -> np.ndarray:
+        """Return k(a, a') for all rows of `A`."""
+        ...
+
+
+def ridge_coefficients(
+    settings: KernelSettings,
+    rows: np.ndarray,
+    targets: np.ndarray,
+    landmarks: np.ndarray | None = None,
+    block: int = 2048,
+) -> np.ndarray:
+    """Solve the ridge, one coefficient for each row, or the ridge within the span of `landmarks`, one for each of these.
+
+    With landmarks the normal equations are summed over blocks of rows.
+    """
+    if landmarks is None:
+        gram = settings.gram(rows)
+        gram[np.diag_indices(len(gram))] += settings.alpha
+        return solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False)
+    system = settings.alpha * settings.gram(landmarks)
+    right = np.zeros((len(landmarks), targets.shape[1]))
+    for start in range(0, len(rows), block):
+        across = settings.kernel(rows[start : start + block], landmarks)
+        system += across.T @ across
+        right += across.T @ targets[start : start + block]
+    system[np.diag_indices(len(landmarks))] += 1e-9 * np.trace(system) / len(landmarks)
+    return solve(system, right, assume_a="pos", overwrite_a=True, check_finite=False)
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the softmax of each row."""
+    scores = scores - scores.max(axis=1, keepdims=True)
+    return scores - np.log(np.sum(np.exp(scores), axis=1, keepdims=True))
+
+
+@compiled
+def hamming_kernel(A: np.ndarray, B: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return k(a, b) for each row a of `A` and b of `B`; a difference in column j costs `weights[j]`."""
+    gram = np.empty((len(A), len(B)))
+    for a in range(len(A)):
+        for b in range(len(B)):
+            cost = 0.0
+            for j in range(len(weights)):
+                if A[a, j] != B[b, j]:
+                    cost += weights[j]
+            gram[a, b] = np.exp(-cost)
+    return gram
+
+
+@compiled
+def hamming_gram(A: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return k(a, a') for all rows of `A`, computing each pair once."""
+    gram = np.ones((len(A), len(A)))
+    for a in range(len(A)):
+        for b in range(a):
+            cost = 0.0
+            for j in range(len(weights)):
+                if A[a, j] != A[b, j]:
+                    cost += weights[j]
+            gram[a, b] = gram[b, a] = np.exp(-cost)
+    return gram
+
+
+@compiled
+def weight_slopes(A: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    r"""Return the derivative of a loss L in each weight; `slopes` holds :math:`k(a, a') \, \partial L / \partial k(a, a')`."""
+    found = np.zeros(A.shape[1])
+    for a in range(len(A)):
+        for b in range(a):
+            slope = slopes[a, b] + slopes[b, a]
+            for j in range(A.shape[1]):
+                if A[a, j] != A[b, j]:
+                    found[j] -= slope
+    return found
