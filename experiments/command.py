@@ -49,7 +49,7 @@ def bench(
 
 
 @app.command()
-def reproduce(
+def reproduce(  # noqa: PLR0913 - one parameter for each option
     names: Annotated[list[str] | None, typer.Argument(help="Experiments to run, such as weston-table3.")] = None,
     all_of_them: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,

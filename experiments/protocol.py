@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.estimators.base import ObjectEstimator
+from mercer.estimators import DependencyEstimator, ObjectEstimator
 from mercer.kernels import Gaussian
 
 
@@ -77,6 +77,11 @@ def stratified_folds(labels: np.ndarray, folds: int, seed: int | None = None) ->
 
 def _one_fold_each(parts: list[np.ndarray], n: int) -> list[Split]:
     return [Split(part, np.setdiff1d(np.arange(n), part)) for part in parts]
+
+
+def paper_estimator(*parts: Any, **settings: Any) -> DependencyEstimator:
+    """Make a `DependencyEstimator` in the form of the papers: ridge regression without an intercept."""
+    return DependencyEstimator(*parts, **settings)
 
 
 def input_scales(X: np.ndarray, factors: Iterable[float]) -> list[Gaussian]:

@@ -13,8 +13,7 @@ from experiments.baselines.chain_passes import best_labelling, one_pass
 from experiments.baselines.segments import Segments, SequenceLabeller, as_symbols, joined
 from mercer.core.arrays import to_numpy
 from mercer.core.memory import require
-from mercer.kernels import Gaussian
-from mercer.kernels.base import Kernel
+from mercer.kernels import Gaussian, Kernel
 
 _BLOCK = 4096
 """Number of parts whose kernel values against all training parts are held at once."""

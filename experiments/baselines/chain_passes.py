@@ -55,7 +55,7 @@ def _difference(truth: np.ndarray, other: np.ndarray, labels: int) -> tuple[np.n
 
 
 @njit(cache=True)
-def one_pass(
+def one_pass(  # noqa: PLR0913 - numba takes arrays, not objects
     gram: np.ndarray,
     truth: np.ndarray,
     starts: np.ndarray,

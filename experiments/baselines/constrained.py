@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from experiments.baselines.segments import Segments, SequenceLabeller, as_symbols, joined
 from mercer.core.arrays import to_numpy
-from mercer.kernels import Gaussian
-from mercer.kernels.base import Kernel
+from mercer.kernels import Gaussian, Kernel
 
 
 class ConstrainedRidge(SequenceLabeller):

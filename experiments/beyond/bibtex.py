@@ -13,11 +13,11 @@ from experiments.beyond.label_inputs import JACCARD, STANDARD, Recipe, gaussian_
 from experiments.beyond.label_pages import examples_table, loo_table, scores_by
 from experiments.beyond.label_search import ALL_SETS, LabelSearch, by_label, by_size, example_f1, seen_sets
 from experiments.experiment import Experiment, Outcome, Piece
+from experiments.protocol import paper_estimator
 from mercer.core.collections import distinct
 from mercer.datasets import load_multilabel
 from mercer.datasets.multilabel import MultiLabel
 from mercer.decoders import Candidates
-from mercer.estimators import DependencyEstimator
 from mercer.kernels import Gaussian, GaussianOf, LabelSets
 from mercer.report import paragraph, section
 
@@ -146,7 +146,7 @@ def published(data: MultiLabel) -> Outcome:
     plain = sets[scores.argmax(axis=1)]
     decoded = time.process_time()
 
-    model = DependencyEstimator(Gaussian(100.0), GaussianOf(LabelSets(), 1.0), alpha=alpha, decoder=Candidates())
+    model = paper_estimator(Gaussian(100.0), GaussianOf(LabelSets(), 1.0), alpha=alpha, decoder=Candidates())
     begun = time.process_time()
     model.fit(X, data.Y_train)
     own_fitted = time.process_time()

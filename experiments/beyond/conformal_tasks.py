@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from experiments.papers.kadri_words_reading import letter_rows
-from experiments.protocol import first_of_each
+from experiments.protocol import first_of_each, paper_estimator
 from mercer.datasets import load_label_ranking, load_multilabel, load_ocr_words, load_usps
 from mercer.decoders import Candidates
 from mercer.estimators import DependencyEstimator
@@ -35,7 +35,7 @@ class Task:
 
     def model(self) -> DependencyEstimator:
         """The ridge is chosen by exact leave-one-out; predictions are among the training outputs."""
-        return DependencyEstimator(self.input_kernel, self.output_kernel, decoder=Candidates())
+        return paper_estimator(self.input_kernel, self.output_kernel, decoder=Candidates())
 
 
 def _right(truth: np.ndarray, found: np.ndarray) -> np.ndarray:

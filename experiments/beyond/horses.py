@@ -10,9 +10,8 @@ import numpy as np
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from experiments.masks import ImageToMask
 from experiments.masks.pixels import colour_ratios, opponents
-from experiments.protocol import best_by_leave_one_out, input_scales
+from experiments.protocol import best_by_leave_one_out, input_scales, paper_estimator
 from mercer.datasets import Horses, load_horses
-from mercer.estimators import DependencyEstimator
 from mercer.kernels import Linear
 from mercer.losses import IoU
 from mercer.report import Card, Picture, gallery, paragraph, section
@@ -135,7 +134,7 @@ def _ridge(images: np.ndarray, new: np.ndarray, masks: np.ndarray) -> np.ndarray
     """Masks of new images by ridge on whole images, all choices by leave-one-out."""
     inputs, queries = (part.reshape(len(part), -1) for part in (images, new))
     outputs = masks.reshape(len(masks), -1).astype(float)
-    models = [DependencyEstimator(kernel, Linear()) for kernel in input_scales(inputs, (0.25, 0.5, 1.0, 2.0))]
+    models = [paper_estimator(kernel, Linear()) for kernel in input_scales(inputs, (0.25, 0.5, 1.0, 2.0))]
     model = best_by_leave_one_out(models, inputs, outputs)
     # what leave-one-out predicts: y − (G⁻¹ y) / (G⁻¹)ᵢᵢ with G = k + αI
     inverse = np.linalg.inv(model.input_kernel_(inputs) + model.alpha_ * np.eye(len(inputs)))

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from mercer.kernels import Gaussian, Laplacian, Overlap
-from mercer.kernels.base import Kernel
+from mercer.kernels import Gaussian, Kernel, Laplacian, Overlap
 
 PLAIN, STANDARD, RANKS, WORDS = "as they are", "standardised", "normal scores", "unit rows with √idf"
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 
+from experiments.protocol import paper_estimator
 from mercer.decoders import Assignment, Decoder, KemenyOrder, Sorting
 from mercer.embeddings import Implicit
 from mercer.estimators import DependencyEstimator, NeighborsEstimator
@@ -63,7 +64,7 @@ def candidates(inputs: dict[str, tuple[np.ndarray, np.ndarray]], y: np.ndarray) 
     for family, forms in ((Gaussian, (PLAIN,)), (Laplacian, (PLAIN, RANKED, ROOTS))):
         for form in forms:
             for kernel in scaled(family, inputs[form][0]):
-                model = DependencyEstimator(kernel, Kemeny(), alpha=LeaveOneOut(ALPHAS), loss=Kendall())
+                model = paper_estimator(kernel, Kemeny(), alpha=LeaveOneOut(ALPHAS), loss=Kendall())
                 path = _path(model.fit(inputs[form][0], y))
                 found += [Candidate(kernel, form, float(a), float(loss)) for a, loss in zip(ALPHAS, path, strict=True)]
     return found
@@ -101,14 +102,14 @@ def _weights(
     parts = []
     for one in chosen:
         train, test = inputs[one.inputs]
-        model = DependencyEstimator(one.kernel, Kemeny(), alpha=one.alpha, embedding=Implicit()).fit(train, y)
+        model = paper_estimator(one.kernel, Kemeny(), alpha=one.alpha, embedding=Implicit()).fit(train, y)
         parts.append(model.decision_weights(test))
     return np.mean(parts, axis=0)
 
 
 def _best_scale(kernel: Kernel, decoder: Decoder, X: np.ndarray, y: np.ndarray) -> DependencyEstimator:
     models = [
-        DependencyEstimator(own, kernel, alpha=LeaveOneOut(ALPHAS), decoder=clone(decoder), loss=Kendall()).fit(X, y)
+        paper_estimator(own, kernel, alpha=LeaveOneOut(ALPHAS), decoder=clone(decoder), loss=Kendall()).fit(X, y)
         for own in scaled(Gaussian, X)
     ]
     return min(models, key=lambda model: float(np.min(_path(model))))

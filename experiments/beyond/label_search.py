@@ -10,13 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from experiments.beyond.label_inputs import Recipe
+from experiments.protocol import paper_estimator
 from mercer.core.collections import distinct
 from mercer.decoders import Candidates, Decoder, ExpectedF1, Standardized
 from mercer.decoders.pool import top
 from mercer.embeddings import Implicit
-from mercer.estimators import DependencyEstimator
-from mercer.kernels import GaussianOf, LabelSets, Overlap, Precomputed
-from mercer.kernels.base import Kernel
+from mercer.kernels import GaussianOf, Kernel, LabelSets, Overlap, Precomputed
 from mercer.losses import F1
 from mercer.solvers import Exact, Ridge
 
@@ -118,7 +117,7 @@ class LabelSearch:
     def predict(self, trial: Trial, gram: np.ndarray, test_gram: np.ndarray) -> np.ndarray:
         """The sets of new inputs under one combination, by the estimator a user would write."""
         way = self.ways[trial.way]
-        model = DependencyEstimator(Precomputed(), way.kernel, alpha=trial.alpha, decoder=way.decoder, loss=F1())
+        model = paper_estimator(Precomputed(), way.kernel, alpha=trial.alpha, decoder=way.decoder, loss=F1())
         return model.fit(gram, self.Y).predict(test_gram)
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
+from experiments.protocol import paper_estimator
 from mercer.datasets import load_massbank
 from mercer.datasets.massbank import MolecularSpectra
 from mercer.decoders import Candidates, Decoder, Standardized
-from mercer.estimators import DependencyEstimator, NeighborsEstimator
+from mercer.estimators import NeighborsEstimator
 from mercer.estimators.base import ObjectEstimator
-from mercer.kernels import GaussianOf, NeutralLosses, Peaks, Precomputed, Tanimoto
-from mercer.kernels.base import Kernel
+from mercer.kernels import GaussianOf, Kernel, NeutralLosses, Peaks, Precomputed, Tanimoto
 from mercer.report import Table, section, table_html
 
 NEIGHBOURS = "k-NN on cosines, Tanimoto"
@@ -79,7 +79,7 @@ class MassBank(Experiment):
         data = _data(small)
         train, test = np.flatnonzero(~data.is_test), np.flatnonzero(data.is_test)
         chosen = _choose(method, small, train)
-        model = _model(method, small, **chosen).fit(train, train)
+        model = _model(method, small, chosen).fit(train, train)
         outcome: Outcome = {"ranks": ranks(model, test, test).tolist(), "chosen": chosen}
         near = [test[np.abs(data.masses[test] - data.masses[i]) <= PPM * data.masses[i]] for i in test]
         several = [(i, own) for i, own in zip(test, near, strict=True) if len(own) > 1]
@@ -166,24 +166,26 @@ def _choose(method: str, small: bool, train: np.ndarray) -> dict[str, Any]:
         scores = []
         for fold in folds[:1] if small else folds:
             rest = np.setdiff1d(train, fold)
-            model = _model(method, small, **settings).fit(rest, rest)
+            model = _model(method, small, settings).fit(rest, rest)
             scores.append(np.mean(1.0 / ranks(model, fold, fold)))
         tried.append((float(np.mean(scores)), settings))
     return max(tried, key=lambda pair: pair[0])[1]
 
 
-def _model(
-    method: str, small: bool, alpha: float = 0.0, k: int = 1, power: float = 0.25, weights: str | None = None
-) -> ObjectEstimator:
-    """The model of a line; inputs and outputs are positions in Gram matrices that are made once."""
+def _model(method: str, small: bool, settings: dict[str, Any]) -> ObjectEstimator:
+    """Make the estimator of a method; inputs and outputs are positions in Gram matrices that are computed once."""
     output, bell, standardised, _, ridge = LADDER[method]
-    kernel: Kernel = Precomputed(_input_gram(small, power, weights))
+    kernel: Kernel = Precomputed(_input_gram(small, settings.get("power", 0.25), settings.get("weights")))
     if bell:
         kernel = GaussianOf(kernel, scale=1.0)
     decoder: Decoder = Standardized() if standardised else Candidates()
     if not ridge:
-        return NeighborsEstimator(kernel, Precomputed(_output_gram(small, output)), k=k, decoder=decoder)
-    return DependencyEstimator(kernel, Precomputed(_output_gram(small, output)), alpha=alpha, decoder=decoder)
+        return NeighborsEstimator(
+            kernel, Precomputed(_output_gram(small, output)), k=settings.get("k", 1), decoder=decoder
+        )
+    return paper_estimator(
+        kernel, Precomputed(_output_gram(small, output)), alpha=settings.get("alpha", 0.0), decoder=decoder
+    )
 
 
 @lru_cache(maxsize=1)

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
-from experiments.protocol import best_by_leave_one_out
+from experiments.protocol import best_by_leave_one_out, paper_estimator
 from mercer.datasets import load_qm9
 from mercer.decoders import Barycenter, Candidates, Decoder
-from mercer.estimators import DependencyEstimator, NeighborsEstimator
+from mercer.estimators import NeighborsEstimator
 from mercer.kernels import GaussianOf, Spectrum, WeisfeilerLehman
 from mercer.report import Table, section, table_html
 from mercer.structures.graphs import networkx
@@ -69,7 +69,7 @@ class SmilesToGraph(Experiment):
         test = data.take(order[piece.settings["train"] :][: piece.settings["test"]])
         known, wanted = train.graphs(), test.graphs()
         kernels = [k for length in LENGTHS for k in (_cosine(length), GaussianOf(_cosine(length), scale=1.0))]
-        models = [DependencyEstimator(kernel, OUTPUT, decoder=Candidates()) for kernel in kernels]
+        models = [paper_estimator(kernel, OUTPUT, decoder=Candidates()) for kernel in kernels]
         chosen = best_by_leave_one_out(models, train.smiles, known)
         neighbours = NeighborsEstimator(chosen.input_kernel_, OUTPUT, k=1).fit(train.smiles, known)
         predicted = {NEIGHBOURS: neighbours.predict(test.smiles), CANDIDATES: chosen.predict(test.smiles)}
@@ -80,7 +80,7 @@ class SmilesToGraph(Experiment):
             EDITED: Barycenter(edits=STEPS, **common),
         }
         for method, decoder in builders.items():
-            model = DependencyEstimator(chosen.input_kernel_, OUTPUT, alpha=chosen.alpha_, decoder=decoder)
+            model = paper_estimator(chosen.input_kernel_, OUTPUT, alpha=chosen.alpha_, decoder=decoder)
             predicted[method] = model.fit(train.smiles, known).predict(test.smiles)
         outcome: Outcome = {"chosen": repr(chosen.input_kernel_), "alpha": chosen.alpha_, "scores": {}}
         for method, graphs in predicted.items():

@@ -1,4 +1,4 @@
-"""What the figures of the constructed strings say."""
+"""Notes and tables of the experiment on constructed strings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 
 def shown_in_summary(row: dict[str, Any]) -> bool:
-    """Whether a figure belongs in the first table, which is to be read at a glance."""
+    """Tell whether a row belongs in the first table, which is kept short."""
     if row["method"] in (ANY_LENGTH, SHORTER):
         return False
     explained = {PAPER: ("distance to h", "no class writes it", "hybrid", "new"), TRUE: ("hybrid",)}
@@ -35,7 +35,7 @@ def shown_in_summary(row: dict[str, Any]) -> bool:
 
 
 def notes(rows: Rows) -> list[str]:
-    """Candidates, construction and enumeration, and why enumerating hurts."""
+    """Compare candidates, construction and enumeration, and say why enumeration hurts."""
 
     def value(method: str, metric: str, kernel: str = PAPER) -> float:
         return next(
@@ -57,25 +57,25 @@ def notes(rows: Rows) -> list[str]:
         f"String loss / class loss with the paper's kernel: training outputs {both(CANDIDATES)}, constructed (no longer than "
         f"a training output) {both(CONSTRUCTED)}, every string of up to 7 letters {both(ENUMERATED)}.",
         f"Enumerating {verdict}: the nearest of all strings is nearer to h(x) by {closer:.3f}, as it must be, and the class loss "
-        f"changes by {worse:+.3f}. The reason is measured: where h(x) hesitates between two classes it is a mixture of their "
-        "mean images, and the string nearest to a mixture has the letters of both in it (abadbbd for abad and dbbd). "
+        f"changes by {worse:+.3f}. The reason is measured: where h(x) is undecided between two classes it is a mixture of their "
+        "mean images, and the string nearest to a mixture has the letters of both (abadbbd for abad and dbbd). "
         f"{hybrid(ENUMERATED)} of the answers are such hybrids, against {hybrid(CANDIDATES)} of the "
         f"training outputs chosen, and {value(ENUMERATED, 'no class writes it'):.1%} are strings no class ever writes. Training "
         "outputs are a prior: they are strings that occur.",
         f"With the true mean of ψ(y) given x in place of the learned h(x), {hybrid(ENUMERATED, TRUE)} of the answers are hybrid "
         f"and every string has {both(ENUMERATED, TRUE)}, where the strings some class writes have {both(CANDIDATES, TRUE)}: the "
-        "inputs do tell the classes apart. So it is the hesitation of a map learned from few pairs that the nearest of all "
-        "strings renders faithfully, and that training outputs filter out.",
-        "What construction needs is the length. Limited to that of the longest training output, "
+        "inputs do tell the classes apart. So the uncertainty of a map learned from few pairs makes the nearest of all strings a "
+        "hybrid, and training outputs as candidates prevent that.",
+        "Construction needs the length. Limited to that of the longest training output, "
         f"{hybrid(CONSTRUCTED)} of the answers are hybrids; with the length predicted, {hybrid(PREDICTED)}, and the losses are "
         f"{both(PREDICTED)}, with {value(PREDICTED, 'new'):.1%} of the answers in no training pair. The task has three right "
         "answers and all of them occur in training, so there is little to construct: the clean string of the likeliest class, "
-        f"which is what a perfect model would say, has {both(CLEAN_STRING, TRUE)}.",
+        f"the answer of a perfect model, has {both(CLEAN_STRING, TRUE)}.",
     ]
 
 
 def blocks(rows: Rows, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """A table for each kernel, when hybrids come about, what is proven, and examples."""
+    """Show a table for each kernel, the conditions of hybrids, proven optima and examples."""
     yield section("Kernel by kernel")
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
         own = [row for row in rows if row["kernel"] == kernel]

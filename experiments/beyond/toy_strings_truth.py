@@ -1,4 +1,4 @@
-"""What is known about Weston's toy strings: which strings each class writes, how often, and for which inputs."""
+"""Exact distribution of Weston's toy strings: the strings each class writes, their probabilities, and the class of an input."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import numpy as np
 
 from mercer.core.collections import as_objects
 from mercer.datasets.toy_strings import CLEAN, LETTERS, NOISE, STARTS, TRANSITIONS
-from mercer.kernels import Normalized, Subsequence
-from mercer.kernels.base import Kernel
+from mercer.kernels import Kernel, Normalized, Subsequence
 
 KERNEL = Subsequence(3, 0.01).normalized()
-"""The paper's kernel, whose distance is the string loss."""
+"""Kernel of the paper, whose squared distance is the string loss."""
 
 LONGEST = 7
 """Letters of the longest string: there are 21,844."""
@@ -25,12 +24,12 @@ HYBRID = 0.4
 """A string is a hybrid if its cosine with two clean strings is at least this."""
 
 Written = dict[str, float]
-"""Strings, and the probability of each."""
+"""Probability of each string."""
 
 
 @cache
 def written(clean: str) -> Written:
-    """Every string a class writes for its clean one, with its probability: up to two insertions, then up to two deletions."""
+    """Compute the strings a class writes, and their probabilities: up to two insertions, then up to two deletions."""
 
     def inserted(strings: Written) -> Written:
         found: Written = defaultdict(float)
@@ -50,7 +49,7 @@ def written(clean: str) -> Written:
 
 
 def _noisy(strings: Written, step: Callable[[Written], Written]) -> Written:
-    """No, one or two steps, each as often as the noise says."""
+    """Apply zero, one or two steps, with the probabilities of the noise."""
     found: Written = defaultdict(float)
     for share in NOISE:
         for text, probability in strings.items():
@@ -60,40 +59,40 @@ def _noisy(strings: Written, step: Callable[[Written], Written]) -> Written:
 
 
 @dataclass(frozen=True)
-class Everything:
-    """Every string of one letter and more, and what is known about each."""
+class AllStrings:
+    """All strings from one letter to `LONGEST`, with their probabilities and classes."""
 
     strings: np.ndarray
     number: dict[str, int]
     chances: np.ndarray
-    """How probable each string is in each class, of shape (strings, classes)."""
+    """Probability of each string in each class, of shape (strings, classes)."""
     classes: np.ndarray
-    """The class that writes it most often; for strings no class writes, that of the nearest clean string."""
+    """Class that writes the string most often; if no class writes it, that of the nearest clean string."""
     hybrid: np.ndarray
-    """Whether it has much of two classes in it."""
+    """Whether the string is similar to the clean strings of two classes."""
 
     def places(self, strings: Iterable[str]) -> np.ndarray:
-        """Where in the list each of some strings is."""
+        """Return the positions of some strings in the list."""
         return np.asarray([self.number[text] for text in strings])
 
 
 @cache
-def everything() -> Everything:
-    """All strings of up to `LONGEST` letters."""
+def all_strings() -> AllStrings:
+    """Enumerate the strings of up to `LONGEST` letters."""
     strings = as_objects(["".join(text) for n in range(1, LONGEST + 1) for text in product(LETTERS, repeat=n)])
     number = {text: i for i, text in enumerate(strings)}
     chances = np.asarray([[written(clean).get(text, 0.0) for clean in CLEAN] for text in strings])
     rows = features(KERNEL)
     near = rows @ rows[[number[clean] for clean in CLEAN]].T
     classes = np.where(chances.max(axis=1) > 0, chances.argmax(axis=1), near.argmax(axis=1))
-    return Everything(strings, number, chances, classes, np.sort(near, axis=1)[:, -2] >= HYBRID)
+    return AllStrings(strings, number, chances, classes, np.sort(near, axis=1)[:, -2] >= HYBRID)
 
 
 _ROWS: dict[str, np.ndarray] = {}
 
 
 def features(kernel: Kernel) -> np.ndarray:
-    """ψ of every string under a normalised kernel, as rows of numbers."""
+    """Compute ψ of every string under a normalised kernel, as rows of numbers."""
     if repr(kernel) not in _ROWS:
         strings = as_objects(["".join(text) for n in range(1, LONGEST + 1) for text in product(LETTERS, repeat=n)])
         assert isinstance(kernel, Normalized)
@@ -112,7 +111,7 @@ def features(kernel: Kernel) -> np.ndarray:
 
 
 def posterior(inputs: Sequence[str]) -> np.ndarray:
-    """The probability of each class given each input, of shape (inputs, classes)."""
+    """Compute the probability of each class given each input, of shape (inputs, classes)."""
     chance = np.empty((len(inputs), len(CLEAN)))
     for row, text in zip(chance, inputs, strict=True):
         codes = np.asarray([LETTERS.index(letter) for letter in text])

@@ -19,7 +19,7 @@ from mercer.core.validation import check_instance, check_whole
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
 from mercer.losses import IoU, Loss
-from mercer.operators.features import Nystroem
+from mercer.operators import Nystroem
 
 _ALPHAS = (1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4)
 _THRESHOLDS = np.linspace(0.2, 0.8, 31)
@@ -89,7 +89,7 @@ class ImageToMask(ValueParameters):
     ((2, 10, 10), True)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - parameters in the sense of scikit-learn
         self,
         stages: int = 3,
         landmarks: int = 1000,

@@ -1,1 +1,1 @@
-"""One experiment for each table and figure of the papers."""
+"""Experiments for the tables and figures of the papers."""

@@ -1,4 +1,4 @@
-"""The poster's methods over all their settings at once, on Gram matrices, and the choice of a setting by inner folds."""
+"""Methods of the poster for all settings at once, on Gram matrices, and the choice of a setting by inner folds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from experiments.protocol import Split
 from mercer.estimators import OutputKernelLearning
 from mercer.kernels import Precomputed
 from mercer.operators import Nystroem
 from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
 
 ALPHAS = np.logspace(-3, 2, 11)
-"""Ridges, for kernels whose mean diagonal is one."""
+"""Values of alpha, for kernels whose mean diagonal is one."""
 
 Path = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """(Gram matrix of all, outputs of all, positions to learn from, positions to predict) → (settings, predictions, p)."""
@@ -21,7 +22,7 @@ Path = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Ascent:
-    """Where the learning of an entangled kernel is stopped, and what it weighs."""
+    """Settings for learning an entangled kernel."""
 
     rank: int
     gamma: float
@@ -32,13 +33,13 @@ ASCENTS = tuple(Ascent(50, gamma, steps) for gamma in (0.0, 0.1, 0.9) for steps 
 
 
 def independent_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Kernel ridge regression, each output for itself, for every ridge."""
+    """Predict by kernel ridge regression, each output for itself, for every alpha."""
     mean, targets = _around_mean(outputs[train])
     return mean + _ridges(gram[np.ix_(train, train)], gram[np.ix_(held, train)], targets, np.ones(targets.shape[1]))
 
 
 def covariance_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """The separable kernel whose matrix is the covariance of the training outputs (of mean eigenvalue one on their span)."""
+    """Predict with the covariance of the training outputs (of mean eigenvalue one on their span) as separable kernel."""
     mean, targets = _around_mean(outputs[train])
     left, lengths, span = np.linalg.svd(targets, full_matrices=False)
     gains = lengths**2 / max(float(np.mean(lengths**2)), np.finfo(float).tiny)
@@ -46,16 +47,16 @@ def covariance_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, he
 
 
 def output_kernel_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Output kernel learning (Dinuzzo et al.) for every ridge, in units of the squared singular value of the outputs to ⅔."""
+    """Predict by output kernel learning (Dinuzzo et al.) for every alpha, in units of the largest singular value to the ⅔."""
     kernel = Precomputed(gram)
-    # L scales as the outputs to the power ⅔, and the ridge is measured against it
+    # L scales as the outputs to the power ⅔, and alpha is relative to it
     unit = float(np.linalg.norm(_around_mean(outputs[train])[1], 2)) ** (2.0 / 3.0)
     models = (OutputKernelLearning(kernel, alpha=float(alpha * unit), tol=1e-4) for alpha in ALPHAS)
     return np.stack([model.fit(train, outputs[train]).predict(held) for model in models])
 
 
 def entangled_paths(ascents: Sequence[Ascent], seed: int) -> tuple[Path, Path]:
-    """EKL and ptrEKL for every ascent and ridge. They share the learned kernels: call one after the other on the same data."""
+    """Return EKL and ptrEKL for every ascent and alpha. They share learned kernels: call one after the other on the same data."""
     kept: dict[bytes, list[tuple[np.ndarray, np.ndarray]]] = {}
 
     def both(
@@ -63,7 +64,7 @@ def entangled_paths(ascents: Sequence[Ascent], seed: int) -> tuple[Path, Path]:
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         key = train.tobytes() + held.tobytes() + gram.tobytes()
         if key not in kept:
-            kept[key] = [entangled_pair(gram, outputs, train, held, ascent, seed) for ascent in ascents]
+            kept[key] = [entangled_pair(gram, outputs, Split(train, held), ascent, seed) for ascent in ascents]
         return kept[key]
 
     def path(mode: int) -> Path:
@@ -73,9 +74,10 @@ def entangled_paths(ascents: Sequence[Ascent], seed: int) -> tuple[Path, Path]:
 
 
 def entangled_pair(
-    gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, held: np.ndarray, ascent: Ascent, seed: int
+    gram: np.ndarray, outputs: np.ndarray, split: Split, ascent: Ascent, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Predictions of EKL and of ptrEKL with one learned kernel, (ridges, predictions, p): `EntangledRidge` for all ridges."""
+    """Predict by EKL and by ptrEKL with one learned kernel, (alphas, predictions, p): `EntangledRidge` for every alpha."""
+    train, held = split.train, split.test
     mean, targets = _around_mean(outputs[train])
     features = Nystroem(Precomputed(gram), tol=1e-6).fit(train)
     rows, new = features(train), features(held)
@@ -84,7 +86,7 @@ def entangled_pair(
     rank = min(ascent.rank, outputs.shape[1] * rows.shape[1])
     maps = learn_maps(objective, rank, max_iter=ascent.steps, random_state=seed).maps
     n, p = targets.shape
-    # a mean diagonal of one, as EntangledRidge has it
+    # a mean diagonal of one, as in EntangledRidge
     maps = maps * np.sqrt(n * p / np.sum((maps @ rows.T) ** 2))
     flat = maps.reshape(-1, maps.shape[2])
     trace = flat.T @ flat / p
@@ -101,7 +103,7 @@ def entangled_pair(
 def chosen(
     path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, train: np.ndarray, seed: int
 ) -> tuple[int, int]:
-    """The Gram matrix and the setting of least squared error over inner folds: leave-one-out up to 15 samples, else five."""
+    """Choose the Gram matrix and the setting of least squared error over inner folds: one per sample up to 15, else five."""
     order = np.random.default_rng(seed).permutation(train)
     folds = np.array_split(order, len(train) if len(train) <= 15 else 5)
     errors = []
@@ -116,11 +118,11 @@ def chosen(
 
 
 def nested(
-    path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, train: np.ndarray, test: np.ndarray, seed: int
+    path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, split: Split, seed: int
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Predictions for `test` with what inner folds of `train` chose, and which Gram matrix and setting that was."""
-    best, setting = chosen(path, grams, outputs, train, seed)
-    return path(grams[best], outputs, np.sort(train), test)[setting], (best, setting)
+    """Predict the test outputs with the Gram matrix and the setting that inner folds chose, and return those two too."""
+    best, setting = chosen(path, grams, outputs, split.train, seed)
+    return path(grams[best], outputs, np.sort(split.train), split.test)[setting], (best, setting)
 
 
 def _around_mean(outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -129,8 +131,8 @@ def _around_mean(outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _ridges(gram: np.ndarray, cross: np.ndarray, targets: np.ndarray, gains: np.ndarray) -> np.ndarray:
-    """Ridge with gains_d · k in direction d, for every ridge: (ridges, predictions, directions)."""
+    """Predict by ridge regression with gains_d · k in direction d, for every alpha: (alphas, predictions, directions)."""
     values, vectors = np.linalg.eigh(gram)
-    grown = np.maximum(values, 0.0)[:, None] * gains
+    scaled = np.maximum(values, 0.0)[:, None] * gains
     rotated = vectors.T @ targets
-    return np.stack([cross @ vectors @ (gains * rotated / (grown + alpha)) for alpha in ALPHAS])
+    return np.stack([cross @ vectors @ (gains * rotated / (scaled + alpha)) for alpha in ALPHAS])

@@ -1,4 +1,4 @@
-"""The simulated experiments of the entangled-kernels poster, for several ways of drawing what the poster leaves open."""
+"""Simulated experiments of the entangled-kernels poster, with several draws of the quantities it leaves open."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from experiments.papers.entangled_methods import (
     nested,
     output_kernel_path,
 )
+from experiments.protocol import Split
 from mercer.kernels import Gaussian
 from mercer.report import paragraph, section
-from mercer.selection.alignment import alignment
+from mercer.selection import alignment
 
 KRR, OKL, EKL, TRACE, KNOWN = "KRR", "OKL", "EKL", "ptrEKL", "A and T known"
 METHODS = (KRR, OKL, EKL, TRACE, KNOWN)
@@ -30,20 +31,20 @@ OUTPUTS, SAMPLES, FIXED = (2, 5, 10, 20), (5, 10, 20, 30), 10
 WAYS = {
     "same": "A = K, which makes the kernel separable",
     "one input": "A is a Gaussian kernel of the first input alone",
-    "unrelated": "A is the kernel of other inputs, which nothing seen tells of",
+    "unrelated": "A is the kernel of other inputs, which are never seen",
     "few directions": "A projects on the third and fourth eigenvector of K",
-    "few directions, noise": "the same, and the outputs seen carry noise of half their standard deviation",
+    "few directions, noise": "the same, with noise of half their standard deviation on the outputs that are seen",
 }
 ASCENTS = tuple(Ascent(rank, gamma, steps) for rank in (10, 50) for gamma in (0.1, 0.9) for steps in (5, 20))
 
 
 class Simulated(Experiment):
-    """Both simulated plots of the poster."""
+    """Simulated plots of the poster."""
 
     name = "entangled-simulated"
     title = "Simulated: error against the number of outputs and of samples"
     source = (
-        "Huusari and Kadri, poster on entangled kernel learning, figure on simulated data (no figures are printed)."
+        "Huusari and Kadri, poster on entangled kernel learning, figure on simulated data (no numbers are printed)."
     )
     protocol = (
         f"vec(Y) = (A⊗T + K⊗I) vec(C), {DRAWS} draws; methods see K and Y of n samples and predict Y of {TEST} others. "
@@ -51,16 +52,16 @@ class Simulated(Experiment):
         f"{INPUTS} normal inputs; C is standard normal; T = WWᵀ with W normal and of p/2 columns, scaled to a mean "
         "diagonal of one; and A is drawn in five ways: "
         + "; ".join(f"“{way}”: {meaning}" for way, meaning in WAYS.items())
-        + f". Y is scaled to unit variance. p varies at n = {FIXED}, n at p = {FIXED}. Ridge, rank, γ and number of "
+        + f". Y is scaled to unit variance. p varies at n = {FIXED}, n at p = {FIXED}. Alpha, rank, γ and the number of "
         "steps are chosen by inner folds in which all is learned again (leave-one-out up to n = 15, five folds above). “A "
-        "and T known” is the best prediction there is: the conditional mean of the outputs given the model. "
-        "Predictions are held against outputs without noise. The last two ways were added when no method was ahead with the "
+        "and T known” is the best possible prediction: the conditional mean of the outputs given the model. "
+        "Predictions are compared with outputs without noise. The last two ways were added when no method was ahead with the "
         "others, after trying three choices of eigenvectors and two noise levels, to find where a learned kernel helps."
     )
     digits = 3
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each draw and way of drawing A."""
+        """Return a piece for each draw and way of drawing A."""
         draws, ways = (3, ("same", "few directions, noise")) if small else (DRAWS, tuple(WAYS))
         return [
             Piece(f"{way.replace(',', '').replace(' ', '-')}-{seed}", {"way": way, "seed": seed, "small": small})
@@ -69,11 +70,11 @@ class Simulated(Experiment):
         ]
 
     def seeds(self, small: bool) -> list[int]:
-        """The seeds of the draws."""
+        """Return the seeds of the draws."""
         return list(range(3 if small else DRAWS))
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Sizes and grids."""
+        """Return sizes and grids."""
         return {
             "n, p": [list(size) for size in _sizes(small)],
             "ridges": [round(float(alpha), 6) for alpha in ALPHAS],
@@ -81,7 +82,7 @@ class Simulated(Experiment):
         }
 
     def run(self, piece: Piece) -> Outcome:
-        """All sizes on one draw."""
+        """Run all sizes on one draw."""
         way, seed, small = (piece.settings[key] for key in ("way", "seed", "small"))
         found = []
         for n, p in _sizes(small):
@@ -92,14 +93,14 @@ class Simulated(Experiment):
             whole, trace = entangled_paths(ASCENTS[:2] if small else ASCENTS, seed)
             scores = {KNOWN: _mse(conditional_mean(mixing, seen[:n], noise), Y[test])}
             for name, path in ((KRR, independent_path), (OKL, output_kernel_path), (EKL, whole), (TRACE, trace)):
-                scores[name] = _mse(nested(path, [K], seen, train, test, seed)[0], Y[test])
+                scores[name] = _mse(nested(path, [K], seen, Split(train, test), seed)[0], Y[test])
             found.append(
                 {"n": n, "p": p, "scores": scores, "alignment": float(alignment(A[:n, :n], K[:n, :n], centered=True))}
             )
         return {"way": way, "sizes": found}
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """MSE of every method for every A, n and p; then how far each is below KRR over all of them."""
+        """Return the MSE of every method for every A, n and p; then its difference to KRR over all sizes."""
         rows, gaps = [], []
         for way in dict.fromkeys(outcome["way"] for outcome in outcomes):
             own = [outcome["sizes"] for outcome in outcomes if outcome["way"] == way]
@@ -108,7 +109,7 @@ class Simulated(Experiment):
                     scores = [sizes[i]["scores"][method] for sizes in own]
                     rows.append(mean_row(scores, method, METRIC, A=way, n=size["n"], p=size["p"]))
             for method in METHODS[1:]:
-                # one figure per draw: sizes of one draw are not independent
+                # one value per draw: the sizes of a draw are not independent
                 below = [np.mean([s["scores"][KRR] - s["scores"][method] for s in sizes]) for sizes in own]
                 gaps.append(mean_row(below, method, "below KRR, mean of all sizes", A=way))
             aligned = [np.mean([s["alignment"] for s in sizes]) for sizes in own]
@@ -116,7 +117,7 @@ class Simulated(Experiment):
         return rows + gaps
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Where EKL is ahead of KRR, where not, and what there was to gain."""
+        """Say where EKL is ahead of KRR, and what there was to gain."""
         notes = []
         overall = {(row["A"], row["method"]): row for row in rows if row["metric"] != METRIC}
         for way in dict.fromkeys(row["A"] for row in rows):
@@ -166,7 +167,7 @@ class Simulated(Experiment):
         return float(mean[KRR] - min(mean[EKL], mean[TRACE]))
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The two plots of the poster for each A."""
+        """Draw the two plots of the poster for each A."""
         for way in dict.fromkeys(outcome["way"] for outcome in outcomes):
             yield section(f"A “{way}”")
             yield paragraph(f"{WAYS[way]}.")
@@ -183,7 +184,7 @@ class Simulated(Experiment):
 
 
 def draw(way: str, n: int, p: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """K and A (n, n), what takes C to the outputs, samples first (np, np), and the outputs Y (n, p)."""
+    """Draw K and A (n, n), the matrix from C to the outputs, samples first (np, np), and the outputs Y (n, p)."""
     rng = np.random.default_rng(seed)
     inputs, other = rng.standard_normal((n, INPUTS)), rng.standard_normal((n, INPUTS))
     kernel = Gaussian(scale="median").resolve(inputs)
@@ -204,7 +205,7 @@ def draw(way: str, n: int, p: int, seed: int) -> tuple[np.ndarray, np.ndarray, n
 
 
 def conditional_mean(mixing: np.ndarray, outputs: np.ndarray, noise: float = 0.0) -> np.ndarray:
-    """The mean of all later outputs given the first ones, seen with noise, where mixing·mixingᵀ is their covariance."""
+    """Compute the mean of later outputs given the first ones, seen with noise; mixing·mixingᵀ is their covariance."""
     seen, unseen = np.split(mixing, [outputs.size])
     covariance = seen @ seen.T
     ridge = noise**2 + 1e-10 * np.trace(covariance) / len(covariance)

@@ -1,4 +1,4 @@
-"""Temperature → precipitation over the year at 35 Canadian stations: the table of the entangled-kernels poster."""
+"""Precipitation over the year from temperature at 35 Canadian stations: the table of the entangled-kernels poster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from mercer.selection.ridge import LeaveOneOut
 
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
@@ -19,19 +18,20 @@ from experiments.papers.entangled_methods import (
     nested,
     output_kernel_path,
 )
-from experiments.protocol import input_scales
+from experiments.protocol import Split, input_scales
 from mercer.datasets import load_weather
 from mercer.estimators import CurveRidge, OperatorValuedRidge
 from mercer.kernels import Gaussian
 from mercer.operators import Separable
 from mercer.report import paragraph, section
+from mercer.selection import LeaveOneOut
 
 POSTER, LOG = "poster's reading, z-scored mm", "log10 mm"
 KRR, OKL, COVARIANCE, EKL, TRACE, SMOOTH = "KRR", "OKL", "output covariance", "EKL", "ptrEKL", "smoothing operator"
 METRIC = "nMSE"
 FOLDS, HELD = "KRR, chosen by refitting", "KRR, mean held in the choice"
 ALIKE = {OKL: FOLDS, COVARIANCE: FOLDS, EKL: FOLDS, TRACE: FOLDS, SMOOTH: KRR}
-"""The KRR that is chosen as a method is."""
+"""Method → the KRR whose settings are chosen in the same way."""
 SAME, BELOW_HELD = "below KRR chosen alike", "below KRR, mean held"
 SIZES, PARTITIONS, FACTORS, POSTER_FACTORS = (5, 10, 15), 30, (1.0, 2.0), (0.5, 1.0, 2.0)
 PAPER = {
@@ -39,13 +39,13 @@ PAPER = {
     (KRR, 10): (0.813, 0.141),
     (KRR, 15): (0.761, 0.037),
 }
-"""The poster's figures and standard deviations in its own reading."""
+"""Means and standard deviations of the poster, on its own scale of outputs."""
 OTHERS = {"OKL": (1.062, 0.900, 0.788), "EKL/ptrEKL": (0.840, 0.722, 0.728)}
-"""What the poster gives for the other methods, which are compared on another scale here."""
+"""Means of the poster for the other methods, which are compared on another scale here."""
 
 
 class Weather(Experiment):
-    """The poster's table on weather data."""
+    """Table of the poster on weather data."""
 
     name = "entangled-weather"
     title = "Weather: precipitation over the year from temperature, few stations"
@@ -53,24 +53,24 @@ class Weather(Experiment):
     protocol = (
         f"n stations to train on, the other 35 − n to test on, {PARTITIONS} random partitions (the poster has 5). nMSE "
         "is the squared error on the test stations over that of the mean training curve. The poster does not say how "
-        "outputs were scaled or anything chosen. In its reading here, precipitation in mm is z-scored for each day on "
-        "the training stations, and KRR has its ridge and scale (½, 1 or 2 median distances) chosen by leave-one-out "
+        "outputs were scaled or settings chosen. In our reading of it, precipitation in mm is z-scored for each day on "
+        "the training stations, and KRR has its alpha and scale (½, 1 or 2 median distances) chosen by leave-one-out "
         "with that mean held. All methods are compared on log10 mm, around the mean training curve: Gaussian kernel "
-        "of the temperature curves at one or two median distances of the training stations, this and the ridge chosen "
+        "of the temperature curves at one or two median distances of the training stations, this and alpha chosen "
         "inside the training stations. KRR and the smoothing operator exp(−lag/h), with h from 6 days to half a year "
         "or none and the year closed, are chosen by exact leave-one-out, mean curve refitted; methods that learn from "
-        "the outputs what goes together (OKL, output covariance, EKL and ptrEKL with their rank, γ and number of "
-        "steps) by leaving out each training station in turn and learning all again. How KRR "
-        "itself is chosen matters as much as the methods differ, so it is there three times: by leave-one-out with "
-        "the mean refitted (what the smoothing operator is compared with), by refitting without each station (what the "
-        "methods that learn are compared with), and by leave-one-out with the mean of all training stations held, as in the "
-        "poster's reading. The grid of scales was settled with figures of wider ones in view, that of γ and steps on 16 "
-        "other partitions of the same stations; what is used is decided by the training stations alone."
+        "the outputs how they depend on each other (OKL, output covariance, EKL and ptrEKL with their rank, γ and number of "
+        "steps) by leaving out each training station in turn and learning all again. The choice of settings changes KRR "
+        "as much as the methods differ, so KRR is there three times: chosen by leave-one-out with the mean refitted "
+        "(compared with the smoothing operator), by refitting without each station (compared with the methods that "
+        "learn), and by leave-one-out with the mean of all training stations held, as in our reading of the poster. The "
+        "grid of scales was fixed after seeing results of wider ones, that of γ and steps on 16 other partitions of "
+        "the same stations; settings are chosen by the training stations alone."
     )
     digits = 3
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each partition and number of stations."""
+        """Return a piece for each partition and number of stations."""
         sizes, partitions = ((5, 10), 3) if small else (SIZES, PARTITIONS)
         return [
             Piece(f"n{n}-partition-{seed}", {"n": n, "seed": seed, "small": small})
@@ -79,11 +79,11 @@ class Weather(Experiment):
         ]
 
     def seeds(self, small: bool) -> list[int]:
-        """The seeds of the partitions."""
+        """Return the seeds of the partitions."""
         return list(range(3 if small else PARTITIONS))
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Grids."""
+        """Return the grids."""
         return {
             "scales, in medians": list(FACTORS),
             "ridges": [round(float(alpha), 6) for alpha in ALPHAS],
@@ -91,7 +91,7 @@ class Weather(Experiment):
         }
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods on one partition."""
+        """Run all methods on one partition."""
         n, seed, small = (piece.settings[key] for key in ("n", "seed", "small"))
         weather = load_weather()
         order = np.random.default_rng(seed).permutation(len(weather.station))
@@ -128,7 +128,7 @@ class Weather(Experiment):
             TRACE: trace,
         }
         for name, path in paths.items():
-            predictions[name], (_, setting) = nested(path, grams, Y, train, test, seed)
+            predictions[name], (_, setting) = nested(path, grams, Y, Split(train, test), seed)
             if name in (EKL, TRACE):
                 ascent = ascents[setting // len(ALPHAS)]
                 outcome["chosen"][name] = {"rank": ascent.rank, "gamma": ascent.gamma, "steps": ascent.steps}
@@ -144,7 +144,7 @@ class Weather(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """NMSE of every method for every n."""
+        """Return the nMSE of every method for every n."""
         rows = []
         for setting, methods in ((POSTER, (KRR,)), (LOG, (KRR, FOLDS, HELD, *ALIKE))):
             for method in methods:
@@ -161,10 +161,10 @@ class Weather(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What matched, and by how much each method is ahead of KRR."""
+        """Say what matches the poster, and by how much each method is ahead of KRR."""
         krr = [row for row in rows if row["outputs"] == POSTER]
         largest = max(abs(row["value"] - row["paper"]) for row in krr)
-        notes = [f"KRR in the poster's reading is within {largest:.3f} of the poster's figures at every n."]
+        notes = [f"KRR in our reading of the poster is within {largest:.3f} of the poster's values at every n."]
         ahead = [row for row in rows if row["metric"] == SAME]
         for method in ALIKE:
             alike, held = (
@@ -186,7 +186,7 @@ class Weather(Experiment):
             for n in sorted({row["n"] for row in ahead})
         )
         notes.append(
-            f"How KRR is chosen moves its own nMSE by up to {spread:.3f}, so a gap to KRR says little without it."
+            f"The choice of its settings changes the nMSE of KRR by up to {spread:.3f}, so a gap to KRR says little alone."
         )
         for n in sorted({row["n"] for row in ahead}):
             best = max((row for row in ahead if row["n"] == n), key=lambda row: row["value"])
@@ -198,11 +198,11 @@ class Weather(Experiment):
         poster = "; ".join(
             f"{name} {' / '.join(f'{value:.3f}' for value in values)}" for name, values in OTHERS.items()
         )
-        notes.append(f"The poster's other figures, on its own scale of outputs, at n = 5 / 10 / 15: {poster}.")
+        notes.append(f"The poster's other values, on its own scale of outputs, at n = 5 / 10 / 15: {poster}.")
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """NMSE over n, predicted curves, and what was chosen."""
+        """Draw nMSE over n and predicted curves, and list the settings that were chosen."""
         lines = {}
         for method in (FOLDS, OKL, EKL, TRACE, COVARIANCE, SMOOTH):
             own = [row for row in rows if row["method"] == method and row["outputs"] == LOG and row["metric"] == METRIC]
@@ -216,7 +216,7 @@ class Weather(Experiment):
                 curves = {name: Line(range(1, 366, 5), values, dots=False) for name, values in picture["lines"].items()}
                 title = f"{picture['station']}, n = {outcome['n']}"
                 yield line_chart(curves, across="day of the year", up="log10 mm", title=title)
-        yield section("What was chosen")
+        yield section("Settings that were chosen")
         for n in sorted({outcome["n"] for outcome in outcomes}):
             own = [outcome["chosen"] for outcome in outcomes if outcome["n"] == n]
             days = float(np.median([each[SMOOTH]["length"] for each in own]))
@@ -230,7 +230,7 @@ class Weather(Experiment):
 
 
 def nmse(predicted: np.ndarray, outputs: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
-    """Squared error over that of the mean of the training outputs."""
+    """Compute the squared error relative to that of the mean of the training outputs."""
     base = np.sum((outputs[test] - outputs[train].mean(axis=0)) ** 2)
     return float(np.sum((predicted - outputs[test]) ** 2) / base)
 
@@ -238,7 +238,7 @@ def nmse(predicted: np.ndarray, outputs: np.ndarray, train: np.ndarray, test: np
 def _mean_held(
     kernels: Sequence[Gaussian], X: np.ndarray, centred: np.ndarray, train: np.ndarray, test: np.ndarray
 ) -> np.ndarray:
-    """KRR on outputs whose training mean is zero, scale and ridge by leave-one-out."""
+    """Predict by KRR for outputs whose training mean is zero, with scale and alpha by leave-one-out."""
     rule = LeaveOneOut(alphas=list(ALPHAS))
     models = [OperatorValuedRidge(Separable(kernel), alpha=rule).fit(X[train], centred[train]) for kernel in kernels]
     return min(models, key=lambda model: float(np.min(np.asarray(model.loo_path_)))).predict(X[test])

@@ -1,4 +1,4 @@
-"""The knee from the hip over one step: curves in, curves out."""
+"""Knee angles from hip angles over one step: from curves to curves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from mercer.datasets import load_gait
 from mercer.estimators import CurveRidge
-from mercer.kernels import Gaussian, Linear
-from mercer.kernels.base import Kernel
+from mercer.kernels import Gaussian, Kernel, Linear
 from mercer.report import section
 
 MEAN, LINEAR, GAUSSIAN = "mean curve", "linear kernel", "Gaussian kernel"
@@ -30,7 +29,7 @@ class HipToKnee(Experiment):
     title = "Gait: the angle of the knee from that of the hip"
     source = "Not from the papers: the gait data of Ramsay and Silverman, 39 boys, 20 points of a step."
     protocol = (
-        "Each boy in turn is left out and his knee curve predicted from his hip curve. On the other 38, the ridge, "
+        "Each boy in turn is left out and his knee curve predicted from his hip curve. On the other 38, alpha, "
         "the length of the smoothing operator exp(−lag/h) over the closed step (none, or 1/64 to 1/2 of it) and the "
         "scale of the Gaussian kernel (1, 2 or 4 median distances) are chosen by exact leave-one-out, mean curve "
         "refitted. MSE is the mean over the 20 points."
@@ -38,11 +37,11 @@ class HipToKnee(Experiment):
     digits = 2
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each boy."""
+        """Return a piece for each boy."""
         return [Piece(f"boy-{boy:02d}", {"boy": boy}) for boy in range(6 if small else BOYS)]
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods without one boy."""
+        """Run all methods without one boy."""
         boy = piece.settings["boy"]
         gait = load_gait()
         rest = np.arange(BOYS) != boy
@@ -69,22 +68,22 @@ class HipToKnee(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """The mean over the boys."""
+        """Return the mean over the boys."""
         return [mean_row([outcome["scores"][method] for outcome in outcomes], method, METRIC) for method in METHODS]
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Best and worst."""
+        """Compare the best method with the mean curve, and the operators with each other."""
         found = {row["method"]: row["value"] for row in rows}
         best = min(found, key=lambda method: found[method])
         gains = [found[f"{kernel}, {BY_POINT}"] - found[f"{kernel}, {SMOOTH}"] for kernel in (LINEAR, GAUSSIAN)]
         return [
             f"The best method, {best}, has {found[best] / found[MEAN]:.0%} of the error of the mean curve.",
             f"The smoothing operator takes {gains[0]:+.2f} off the error of the linear kernel and {gains[1]:+.2f} off "
-            f"that of the Gaussian one; the standard error of a figure is {max(row['error'] for row in rows[1:]):.2f}.",
+            f"that of the Gaussian one; the standard error of a mean is {max(row['error'] for row in rows[1:]):.2f}.",
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Curves of the first boys."""
+        """Draw the curves of the first boys."""
         yield section("Knee curves of boys not trained on")
         times = (np.arange(20) / 20 + 0.025).tolist()
         for boy, outcome in enumerate(outcomes):

@@ -1,4 +1,4 @@
-"""The methods of Kadri et al. on one split of the digits: at the paper's settings, and on one loss."""
+"""Methods of Kadri et al. on one split of the digits: at the paper's settings, and on one loss."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.protocol import Split, best_by_leave_one_out, input_scales
+from experiments.protocol import Split, best_by_leave_one_out, input_scales, paper_estimator
 from mercer.datasets import DigitHalves
 from mercer.decoders import Candidates, FixedPoint
 from mercer.embeddings import PrincipalComponents
@@ -24,7 +24,7 @@ OWN, COMMON, DECODED, REFERENCE = "paper's", "one loss", "one loss, decoded", "b
 CANDIDATE, CONTINUOUS = "candidate", "continuous"
 METRIC, REACH = "RBF loss", "out of reach"
 COMMON_SCALE = 7.0
-"""σl of the common loss: the width alignment picks in Weston's protocol, on pixels in [−1, 1]."""
+"""σl of the common loss: the width that alignment chooses in Weston's protocol, on pixels in [−1, 1]."""
 
 FACTORS, EPS, OWN_EPS = (0.28, 0.4, 0.55, 0.75, 1.0), (0.1, 1.0, 10.0), (0.1, 0.01, 1.0)
 
@@ -34,17 +34,17 @@ READINGS: dict[str, Callable[[np.ndarray, float], tuple[np.ndarray, float]]] = {
     "inverse": lambda X, width: (X, 1.0 / np.sqrt(2.0 * width)),
     "unit inputs": lambda X, width: (X / np.linalg.norm(X, axis=1, keepdims=True), width),
 }
-"""What the paper's σk may mean, (inputs, σk) → (inputs, scale of the Gaussian): a distance of pixels; k = exp(−σk d²); a
-distance of inputs of unit length."""
+"""Possible meanings of the paper's σk, (inputs, σk) → (inputs, scale of the Gaussian): a distance of pixels; k = exp(−σk d²);
+a distance of inputs of unit length."""
 
 Score = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A line of the paper's table: its settings, its figure and the standard deviation it gives."""
+    """Line of the paper's table: its settings, loss and standard deviation."""
 
-    ridge: float
+    alpha: float
     input_scale: float
     output_scale: float
     loss: float
@@ -52,7 +52,7 @@ class PaperRow:
 
 
 def parts_of(method: str, eps: float = 0.1) -> dict[str, Any]:
-    """What makes a `DependencyEstimator` the method."""
+    """Return the parts of the estimator for a method."""
     parts: dict[str, dict[str, Any]] = {
         CORTES: {"operator": Identity()},
         WESTON: {"embedding": PrincipalComponents()},
@@ -63,7 +63,7 @@ def parts_of(method: str, eps: float = 0.1) -> dict[str, Any]:
 
 
 def at_own_settings(halves: DigitHalves, split: Split, paper: dict[str, PaperRow]) -> tuple[list[Score], np.ndarray]:
-    """The figures under every reading, and what Cortes' KDE predicts when σk is a distance."""
+    """Compute the scores under every reading, and the predictions of Cortes' KDE when σk is a distance."""
     outputs, truth = halves.outputs[split.train], halves.outputs[split.test]
     scores, stranger = [], truth
     for reading, understood in READINGS.items():
@@ -72,8 +72,8 @@ def at_own_settings(halves: DigitHalves, split: Split, paper: dict[str, PaperRow
             kernel, loss = Gaussian(scale), KernelLoss(Gaussian(row.output_scale))
             for eps in _eps_shown(method, reading):
                 parts = parts_of(method) if eps is None else parts_of(method, eps)
-                model = DependencyEstimator(
-                    kernel, Gaussian(row.output_scale), alpha=row.ridge, decoder=Candidates(), **parts
+                model = paper_estimator(
+                    kernel, Gaussian(row.output_scale), alpha=row.alpha, decoder=Candidates(), **parts
                 )
                 predicted = model.fit(X[split.train], outputs).predict(X[split.test])
                 score = {"method": method, "metric": METRIC, "value": _mean(loss, truth, predicted), "setting": OWN}
@@ -87,7 +87,7 @@ def at_own_settings(halves: DigitHalves, split: Split, paper: dict[str, PaperRow
 
 
 def _eps_shown(method: str, reading: str) -> tuple[float | None, ...]:
-    """The paper does not say its ε."""
+    """Return the values of ε to show: the paper does not give its own."""
     if method != CONDITIONAL:
         return (None,)
     return OWN_EPS if reading == LITERAL else OWN_EPS[:1]
@@ -95,7 +95,7 @@ def _eps_shown(method: str, reading: str) -> tuple[float | None, ...]:
 
 @dataclass
 class Nested:
-    """What was found with everything chosen inside the training digits."""
+    """Scores, predictions and choices with all settings chosen inside the training digits."""
 
     scores: list[Score]
     continuous: dict[str, np.ndarray]
@@ -103,7 +103,7 @@ class Nested:
 
 
 def on_one_loss(halves: DigitHalves, split: Split, scales: Iterable[float]) -> Nested:
-    """Every method at `COMMON_SCALE`, both pre-images; one set of predictions is also scored at the other scales."""
+    """Run every method at `COMMON_SCALE` with both pre-images; score one set of predictions at the other scales too."""
     inputs, outputs = halves.inputs[split.train], halves.outputs[split.train]
     queries, truth = halves.inputs[split.test], halves.outputs[split.test]
     result = Nested([], {}, {})
@@ -136,7 +136,7 @@ def _variants(inputs: np.ndarray, loss: str | None = None) -> dict[str, list[Obj
     for method in (CORTES, WESTON, COVARIANCE, CONDITIONAL):
         choices = [parts_of(method, eps) for eps in EPS] if method == CONDITIONAL else [parts_of(method)]
         variants[method] = [
-            DependencyEstimator(kernel, output_kernel, decoder=Candidates(), loss=loss, **parts)
+            paper_estimator(kernel, output_kernel, decoder=Candidates(), loss=loss, **parts)
             for parts in choices
             for kernel in kernels
         ]
@@ -144,7 +144,7 @@ def _variants(inputs: np.ndarray, loss: str | None = None) -> dict[str, list[Obj
 
 
 def _settle(model: ObjectEstimator) -> dict[str, Any]:
-    """Fix what leave-one-out chose, and say it."""
+    """Fix the settings that leave-one-out chose, and return them."""
     if isinstance(model, NeighborsEstimator):
         model.set_params(k=model.k_)
         return {"k": int(model.k_)}
@@ -158,7 +158,7 @@ def _settle(model: ObjectEstimator) -> dict[str, Any]:
 
 
 def _differences(scores: list[Score]) -> list[Score]:
-    """Each operator against the identity on the same digits."""
+    """Subtract the loss of the identity operator on the same digits from that of each operator."""
     at = {(score["method"], score["pre-image"]): score["value"] for score in scores if score["σl"] == COMMON_SCALE}
     return [
         {
@@ -175,7 +175,7 @@ def _differences(scores: list[Score]) -> list[Score]:
 
 
 def references(halves: DigitHalves, split: Split, scales: Iterable[float]) -> list[Score]:
-    """What answers cost that do not look at the input."""
+    """Compute the losses of answers that do not depend on the input."""
     outputs, truth = halves.outputs[split.train], halves.outputs[split.test]
     middle = outputs[[((outputs - outputs.mean(axis=0)) ** 2).sum(axis=1).argmin()]]
     scores = []
@@ -188,7 +188,7 @@ def references(halves: DigitHalves, split: Split, scales: Iterable[float]) -> li
 
 
 def pictures(halves: DigitHalves, split: Split, predictions: dict[str, np.ndarray]) -> list[dict[str, Any]]:
-    """The first test digit of each class: the truth, and what each method makes of its upper half."""
+    """Return the first test digit of each class: the truth, and each method's completion of its upper half."""
     labels = halves.labels[split.test]
     loss, shown = KernelLoss(Gaussian(COMMON_SCALE)), []
     for label in np.unique(labels):

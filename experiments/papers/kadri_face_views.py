@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.experiment import Piece
-from experiments.protocol import Split, best_by_leave_one_out, input_scales
+from experiments.protocol import Split, best_by_leave_one_out, input_scales, paper_estimator
 from mercer.datasets import FacePairs
 from mercer.estimators import DependencyEstimator, JointKernelMap, NeighborsEstimator, ObjectEstimator
 from mercer.kernels import Gaussian, Linear, Patches
@@ -120,11 +120,11 @@ def at_own_settings(pairs: FacePairs, split: Split) -> dict[str, float]:
     inputs, outputs, queries, truth = flat_sides(pairs, split)
     joint = PatchwiseJoint(pairs.inputs.shape[1:], 10, 5, Gaussian(3.0))
     models: dict[str, DependencyEstimator | JointKernelMap] = {
-        CORTES: DependencyEstimator(Gaussian(1.0), Linear(), alpha=0.1),
-        COVARIANCE: DependencyEstimator(Gaussian(4.0), Linear(), Covariance(), alpha=0.1),
-        CONDITIONAL: DependencyEstimator(Gaussian(4.0), Linear(), ConditionalCovariance(0.1), alpha=0.1),
+        CORTES: paper_estimator(Gaussian(1.0), Linear(), alpha=0.1),
+        COVARIANCE: paper_estimator(Gaussian(4.0), Linear(), Covariance(), alpha=0.1),
+        CONDITIONAL: paper_estimator(Gaussian(4.0), Linear(), ConditionalCovariance(0.1), alpha=0.1),
         joint_of(10): JointKernelMap(joint, alpha=1e-6),
-        WIDER: DependencyEstimator(Gaussian(4.0), Linear(), alpha=0.1),
+        WIDER: paper_estimator(Gaussian(4.0), Linear(), alpha=0.1),
     }
     return {
         method: float(np.mean((model.fit(inputs, outputs).predict(queries) - truth) ** 2))
@@ -140,12 +140,12 @@ def _whole_image(inputs: np.ndarray, shape: tuple[int, ...], choices: PatchChoic
     return {
         # the order of neighbours does not depend on the scale
         NEIGHBOURS: [NeighborsEstimator(kernels[0], Linear(), k="loo")],
-        CORTES: [DependencyEstimator(kernel, Linear(), Identity()) for kernel in kernels],
-        COVARIANCE: [DependencyEstimator(kernel, Linear(), Covariance()) for kernel in kernels],
+        CORTES: [paper_estimator(kernel, Linear(), Identity()) for kernel in kernels],
+        COVARIANCE: [paper_estimator(kernel, Linear(), Covariance()) for kernel in kernels],
         CONDITIONAL: [
-            DependencyEstimator(kernel, Linear(), ConditionalCovariance(eps)) for kernel in kernels for eps in EPS
+            paper_estimator(kernel, Linear(), ConditionalCovariance(eps)) for kernel in kernels for eps in EPS
         ],
-        SCALAR: [DependencyEstimator(kernel, Linear(), Identity()) for kernel in by_patches],
+        SCALAR: [paper_estimator(kernel, Linear(), Identity()) for kernel in by_patches],
     }
 
 

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from experiments.papers.kadri_face_views import CORTES, flat_sides
-from experiments.protocol import Split, best_by_leave_one_out, input_scales
+from experiments.protocol import Split, best_by_leave_one_out, input_scales, paper_estimator
 from mercer.core.arrays import NumericalWarning
 from mercer.datasets import load_faces
 from mercer.estimators import DependencyEstimator
@@ -75,8 +75,8 @@ class TrainingSize(Experiment):
             warnings.simplefilter("ignore", NumericalWarning)
             for size in [*piece.settings["sizes"], len(inputs)]:
                 n = ALL if size == len(inputs) else size
-                models = {CORTES: DependencyEstimator(output_kernel=Linear())}
-                conditional = DependencyEstimator(output_kernel=Linear(), operator=ConditionalCovariance(EPS))
+                models = {CORTES: paper_estimator(output_kernel=Linear())}
+                conditional = paper_estimator(output_kernel=Linear(), operator=ConditionalCovariance(EPS))
                 models |= (
                     {EXACT: conditional} if n == ALL else {LOW_RANK: conditional.set_params(solver=LowRank(size, 0.0))}
                 )

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-from experiments.protocol import best_by_leave_one_out, input_scales
+from experiments.protocol import best_by_leave_one_out, input_scales, paper_estimator
 from mercer.estimators import DependencyEstimator, NeighborsEstimator
 from mercer.kernels import Classes, Gaussian, Kernel, Linear
 
@@ -23,7 +23,7 @@ SVM_FACTORS, RIDGES = (0.35, 0.5, 0.7, 1.0), (1e-2, 1e-1, 1.0)
 def kernel_classes(X: np.ndarray, y: np.ndarray, kernels: Sequence[Kernel] | None = None) -> DependencyEstimator:
     """KDE with the kernel of classes; the input kernel and the ridge by leave-one-out distance in feature space."""
     kernels = input_scales(X, FACTORS) if kernels is None else kernels
-    model = best_by_leave_one_out([DependencyEstimator(kernel, Classes()) for kernel in kernels], X, y)
+    model = best_by_leave_one_out([paper_estimator(kernel, Classes()) for kernel in kernels], X, y)
     assert isinstance(model, DependencyEstimator)
     return model
 

@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from experiments.baselines.hopfield import HopfieldNet
 from experiments.papers.weston_classifiers import settings
-from experiments.protocol import Split, best_by_leave_one_out, input_scales
+from experiments.protocol import Split, best_by_leave_one_out, input_scales, paper_estimator
 from mercer.datasets import DigitHalves, load_usps
 from mercer.decoders import Candidates, FixedPoint
 from mercer.embeddings import PrincipalComponents
-from mercer.estimators import DependencyEstimator, NeighborsEstimator
+from mercer.estimators import NeighborsEstimator
 from mercer.estimators.base import ObjectEstimator
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.images import gradient_histograms
@@ -179,9 +179,9 @@ class Completion:
         """The model of the smallest leave-one-out figure over input scales (and operators)."""
         inputs = self.top if top is None else top
         kernels = input_scales(inputs, FACTORS)
-        models = [DependencyEstimator(kernel, self.kernel, **parts) for kernel in kernels]
+        models = [paper_estimator(kernel, self.kernel, **parts) for kernel in kernels]
         if operator is not None:
-            models = [DependencyEstimator(k, self.kernel, chosen, **parts) for chosen in operator for k in kernels]
+            models = [paper_estimator(k, self.kernel, chosen, **parts) for chosen in operator for k in kernels]
         return best_by_leave_one_out(models, inputs, self.bottom)
 
     # -- figures --------------------------------------------------------------------------------------

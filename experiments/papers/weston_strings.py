@@ -26,11 +26,12 @@ from experiments.papers.weston_strings_methods import nested as nested_losses
 from experiments.papers.weston_strings_methods import parts as random_parts
 from experiments.papers.weston_strings_page import blocks, notes
 from experiments.papers.weston_strings_recipe import STEPS, Recipes, describe, grid
+from experiments.protocol import paper_estimator
 from mercer.core.arrays import NumericalWarning
 from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
 from mercer.decoders import Candidates
 from mercer.embeddings import PrincipalComponents
-from mercer.estimators import DependencyEstimator, NeighborsEstimator
+from mercer.estimators import NeighborsEstimator
 from mercer.kernels import GaussianOf, Subsequence
 
 FIRST_SEED, SEEDS = 100, 24
@@ -264,7 +265,7 @@ def _examples(task: Task, seed: int, shown: int = 10) -> list[list[str]]:
     test = random_parts(len(pairs), 4, [seed])[0]
     train = np.setdiff1d(np.arange(len(pairs)), test)
     models = (
-        DependencyEstimator(
+        paper_estimator(
             GaussianOf(kernel, "median"), kernel, embedding=PrincipalComponents(), decoder=Candidates(), alpha="loo"
         ),
         NeighborsEstimator(kernel, kernel, k="loo", decoder=Candidates()),

@@ -3,6 +3,7 @@ import pytest
 
 from experiments.papers import entangled_methods as methods
 from experiments.papers.entangled_simulated import WAYS, conditional_mean, draw
+from experiments.protocol import Split
 from experiments.registry import experiment
 from experiments.runner import reproduce
 from mercer.datasets import store
@@ -51,7 +52,7 @@ def test_output_kernel_path_does_not_depend_on_the_unit_of_the_outputs(problem):
 def test_entangled_pair_is_the_estimator_at_every_ridge(problem, place, mode):
     gram, Y, train, held = problem
     ascent = methods.Ascent(rank=6, gamma=0.4, steps=7)
-    path = methods.entangled_pair(gram, Y, train, held, ascent, seed=3)[place]
+    path = methods.entangled_pair(gram, Y, Split(train, held), ascent, seed=3)[place]
     for alpha, predicted in list(zip(methods.ALPHAS, path, strict=True))[::5]:
         model = EntangledRidge(
             Precomputed(gram), rank=6, gamma=0.4, mode=mode, alpha=float(alpha), max_iter=7, random_state=3
@@ -64,8 +65,8 @@ def test_the_choice_never_sees_the_test_outputs(problem):
     changed = Y.copy()
     changed[held] += 100.0
     for path in (methods.covariance_path, *methods.entangled_paths(methods.ASCENTS[:2], seed=0)):
-        before = methods.nested(path, [gram, gram**2], Y, train, held, seed=1)
-        after = methods.nested(path, [gram, gram**2], changed, train, held, seed=1)
+        before = methods.nested(path, [gram, gram**2], Y, Split(train, held), seed=1)
+        after = methods.nested(path, [gram, gram**2], changed, Split(train, held), seed=1)
         np.testing.assert_array_equal(before[0], after[0])
         assert before[1] == after[1]
 

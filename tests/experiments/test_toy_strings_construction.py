@@ -16,7 +16,7 @@ from experiments.beyond.toy_strings_page import (
     SHORTER,
     TRUE,
 )
-from experiments.beyond.toy_strings_truth import KERNEL, everything, features, posterior, written
+from experiments.beyond.toy_strings_truth import KERNEL, all_strings, features, posterior, written
 from experiments.registry import experiment
 from experiments.runner import reproduce
 from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
@@ -43,7 +43,7 @@ def test_the_posterior_is_that_of_the_likeliest_class():
 
 
 def test_features_are_those_of_the_kernel():
-    known = everything()
+    known = all_strings()
     some = np.random.default_rng(0).choice(len(known.strings), 40)
     rows = features(KERNEL)[some]
     np.testing.assert_allclose(rows @ rows.T, KERNEL(known.strings[some]), atol=1e-9)
