@@ -55,19 +55,19 @@ class FrontViews(Experiment):
     digits = 5
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each draw."""
+        """Return a piece for each draw."""
         return draws(self.seeds(small), small)
 
     def seeds(self, small: bool) -> list[int]:
-        """The seeds of the draws."""
+        """Return the seeds of the draws."""
         return list(range(FIRST_DRAW, FIRST_DRAW + (1 if small else 20)))
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The grids."""
+        """Return the grids."""
         return {"widths": list(WIDTHS), "scales, in medians": FACTORS, "alpha": ALPHAS.tolist(), "bars": BARS}
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods on one draw."""
+        """Run all methods on one draw."""
         kind, seed = piece.settings["kind"], piece.settings["seed"]
         pairs = load_faces().pairs("right")
         split = split_faces(pairs.person, kind, seed)

@@ -66,7 +66,7 @@ class MassBank(Experiment):
         return [Piece(f"line-{i}", {"method": method, "small": small}) for i, method in enumerate(LADDER)]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The grids."""
+        """Return the grids."""
         return {"alphas": ALPHAS, "powers": POWERS, "weights": WEIGHTS, "fingerprints": KINDS, "folds": FOLDS}
 
     def seeds(self, small: bool) -> list[int]:

@@ -49,7 +49,7 @@ class SmilesToGraph(Experiment):
     digits = 3
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each draw."""
+        """Return a piece for each draw."""
         draws, train, test = SMALL if small else (SPLITS, TRAIN, TEST)
         return [Piece(f"draw-{i}", {"seed": i, "train": train, "test": test}) for i in range(draws)]
 
@@ -58,11 +58,11 @@ class SmilesToGraph(Experiment):
         return [piece.settings["seed"] for piece in self.pieces(small)]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The grids."""
+        """Return the grids."""
         return {"lengths": LENGTHS, "parts": PARTS, "edits": STEPS}
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods on one draw."""
+        """Run all methods on one draw."""
         data, seed = load_qm9(), piece.settings["seed"]
         order = np.random.default_rng(seed).permutation(len(data))
         train = data.take(order[: piece.settings["train"]])

@@ -59,15 +59,15 @@ class TreeParsing(Experiment):
         ]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The grids."""
+        """Return the grids."""
         return {"alphas": list(ALPHAS), "decays": list(DECAYS), "input": repr(INPUT)}
 
     def seeds(self, small: bool) -> list[int]:
-        """One for each draw."""
+        """Return a piece for each draw."""
         return [0] if small else list(SEEDS)
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods on one draw."""
+        """Run all methods on one draw."""
         seed, size, test = (piece.settings[name] for name in ("seed", "size", "test"))
         drawn = make_parsed_sentences(max(SIZES) + 3 * test, random_state=seed)
         train, new = _some(drawn, slice(0, size)), _unseen(drawn, max(SIZES), test)

@@ -1,4 +1,4 @@
-"""The methods of Table 3 on one split of the faces: from a view from the right to the view from the front."""
+"""Methods of Table 3 on one split of the faces: from the right view to the front view."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALPHAS = np.logspace(-5, 1, 13)
 
 @dataclass(frozen=True)
 class PatchChoices:
-    """What leave-one-out may choose for patches: sizes, scales in medians, and their weight beside the whole image."""
+    """Grids for patches: sizes, scales in medians, and their weight relative to the whole image."""
 
     sizes: tuple[int, ...]
     factors: tuple[float, ...]
@@ -49,7 +49,7 @@ QUICK = PatchChoices((6, 10), (1.0,), (0.5,))
 
 
 def joint_of(size: int) -> str:
-    """The name of the joint kernel map with patches of one size."""
+    """Return the name of the joint kernel map with patches of one size."""
     return f"JKM patch {size}×{size}"
 
 
@@ -58,11 +58,11 @@ METHODS = (
     *(joint_of(size) for size in PATCHES),
     *(JOINT, MIXED, WIDER),
 )
-"""Every method, in the order of the table."""
+"""Methods in the order of the table."""
 
 
 def split_faces(person: np.ndarray, kind: str, seed: int, train: int = 20, test: int = 80) -> Split:
-    """Pairs drawn at random, or trained on ten people and tested on the other ten."""
+    """Split pairs at random, or into ten people to train on and ten others to test on."""
     rng = np.random.default_rng(seed)
     if kind == RANDOM:
         order = rng.permutation(len(person))
@@ -73,14 +73,14 @@ def split_faces(person: np.ndarray, kind: str, seed: int, train: int = 20, test:
 
 
 def flat_sides(pairs: FacePairs, split: Split) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Inputs and outputs to train on, then to test on, a row of pixels each."""
+    """Return training inputs and outputs, then test inputs and outputs, a row of pixels each."""
     X, Y = (views.reshape(len(views), -1) for views in (pairs.inputs, pairs.outputs))
     return X[split.train], Y[split.train], X[split.test], Y[split.test]
 
 
 @dataclass
 class Found:
-    """Squared error per pixel of each method, what it chose, and what it predicts for the test faces."""
+    """Squared error per pixel of each method, its settings, and its predictions for the test faces."""
 
     errors: dict[str, float]
     chosen: dict[str, Any]
@@ -88,7 +88,7 @@ class Found:
 
 
 def compare(pairs: FacePairs, split: Split, choices: PatchChoices = FULL) -> Found:
-    """Every method, all choices by leave-one-out within the training faces."""
+    """Run every method, with all settings chosen by leave-one-out within the training faces."""
     shape = pairs.inputs.shape[1:]
     inputs, outputs, queries, truth = flat_sides(pairs, split)
     found = Found({}, {}, {})
@@ -102,21 +102,21 @@ def compare(pairs: FacePairs, split: Split, choices: PatchChoices = FULL) -> Fou
     keep(MEAN, np.broadcast_to(outputs.mean(axis=0), truth.shape))
     for method, models in _whole_image(inputs, shape, choices).items():
         model = best_by_leave_one_out(models, inputs, outputs)
-        keep(method, model.predict(queries), _said(model))
+        keep(method, model.predict(queries), _settings(model))
     joints = {
         size: best_by_leave_one_out(_patchwise(inputs, shape, size, choices), inputs, outputs) for size in choices.sizes
     }
     chosen = min(joints.values(), key=_score)
     for size, model in joints.items():
-        keep(joint_of(size), model.predict(queries), _said(model))
-    keep(JOINT, chosen.predict(queries), _said(chosen))
+        keep(joint_of(size), model.predict(queries), _settings(model))
+    keep(JOINT, chosen.predict(queries), _settings(chosen))
     mixed = best_by_leave_one_out(_mixed(inputs, shape, choices), inputs, outputs)
-    keep(MIXED, mixed.predict(queries), _said(mixed))
+    keep(MIXED, mixed.predict(queries), _settings(mixed))
     return found
 
 
 def at_own_settings(pairs: FacePairs, split: Split) -> dict[str, float]:
-    """The paper's λ and σk as printed, on pixels in [0, 1]; its JKM has no λ, so next to none is used."""
+    """Run the paper's λ and σk as printed, on pixels in [0, 1]; its JKM has no λ, so a tiny one is used."""
     inputs, outputs, queries, truth = flat_sides(pairs, split)
     joint = PatchwiseJoint(pairs.inputs.shape[1:], 10, 5, Gaussian(3.0))
     models: dict[str, DependencyEstimator | JointKernelMap] = {
@@ -155,7 +155,7 @@ def _patchwise(inputs: np.ndarray, shape: tuple[int, ...], size: int, choices: P
 
 
 def _mixed(inputs: np.ndarray, shape: tuple[int, ...], choices: PatchChoices) -> list[ObjectEstimator]:
-    """Patches and the whole image, the latter at the median scale."""
+    """Make joint kernel maps of patches plus the whole image, the latter at the median scale."""
     (whole,) = input_scales(inputs, (1.0,))
     return [
         _map(
@@ -173,7 +173,7 @@ def _map(joint: CoordinateJoint) -> JointKernelMap:
 
 
 def _on_patches(inputs: np.ndarray, shape: tuple[int, ...], size: int, factors: Iterable[float]) -> list[Gaussian]:
-    """Gaussians on patches, their scales multiples of the median distance of patches."""
+    """Make Gaussians on patches, with multiples of the median distance of patches as scales."""
     found = Patches((shape[0], shape[1]), size, size // 2, Gaussian("median")).resolve(inputs).kernel
     assert isinstance(found, Gaussian)
     return [Gaussian(float(found.scale) * factor) for factor in factors]
@@ -183,8 +183,8 @@ def _score(model: Any) -> float:
     return float(np.min(model.loo_path_))
 
 
-def _said(model: Any) -> dict[str, Any]:
-    """What leave-one-out chose."""
+def _settings(model: Any) -> dict[str, Any]:
+    """Return the settings that leave-one-out chose."""
     if isinstance(model, NeighborsEstimator):
         return {"k": int(model.k_)}
     kernel = model.joint_kernel if isinstance(model, JointKernelMap) else model.input_kernel
@@ -193,7 +193,7 @@ def _said(model: Any) -> dict[str, Any]:
 
 
 def face_pictures(pairs: FacePairs, split: Split, found: Found, methods: Iterable[str]) -> list[Any]:
-    """The first six test faces: what was given, the truth, and what each method says."""
+    """Return the first six test faces: the input, the truth, and each method's prediction."""
     shown = []
     for i, position in enumerate(split.test[:6].tolist()):
         truth = pairs.outputs[position]
@@ -206,7 +206,7 @@ def face_pictures(pairs: FacePairs, split: Split, found: Found, methods: Iterabl
 
 
 def draws(seeds: Sequence[int], small: bool) -> list[Piece]:
-    """One piece for each draw, at random and of new people."""
+    """Return a piece for each draw, at random and of new people."""
     kinds = {RANDOM: "random", NEW_PEOPLE: "new-people"}
     return [
         Piece(f"{key}-{seed}", {"kind": kind, "seed": seed, "small": small})

@@ -1,4 +1,4 @@
-"""Faces turned to the front: Table 3 of Kadri et al., on the CMU faces."""
+"""Front views of faces: Table 3 of Kadri et al., on the CMU faces."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = ["FaceViews", "TrainingSize"]
 PAPER = {joint_of(10): 0.1257, CORTES: 0.1773, COVARIANCE: 0.1570, CONDITIONAL: 0.1130}
 METRIC, RATIO = "MSE", "MSE / Cortes"
 FIRST_DRAW = 100
-"""Draws 0 to 9 were looked at while the methods were built, so they are not reported."""
+"""Draws 0 to 9 were used while the methods were built, so they are not reported."""
 NESTED, OWN = "nested", "paper's"
 
 
@@ -51,32 +51,32 @@ class FaceViews(Experiment):
     name = "kadri-table3"
     title = "Faces: from the right to the front"
     source = (
-        "Kadri, Ghavamzadeh and Preux, ICML 2013, Table 3, on CMU faces in place of MPI faces, which are not to be had."
+        "Kadri, Ghavamzadeh and Preux, ICML 2013, Table 3, on CMU faces in place of MPI faces, which are not available."
     )
     protocol = (
         "A face seen from the right is given, the same face from the front predicted (30 × 32 pixels in [0, 1]). 20 pairs "
         "to train on and up to 80 to test on, drawn at random from all 151, or so that nobody is in both parts (new "
-        "people); 20 draws of each, other draws than those the methods were tried out on (the 151 pairs are the same). "
-        "Gaussian on inputs, linear on outputs, nothing centred; scales, ridge, ε, k, patch sizes and weights are chosen "
+        "people); 20 draws of each, different from those used during development (the 151 pairs are the same). "
+        "Gaussian on inputs, linear on outputs, nothing centred; scales, alpha, ε, k, patch sizes and weights are chosen "
         "by leave-one-out inside the 20. JKM is least squares with the patch-wise joint kernel, Gaussian on input patches "
         "and linear on output patches; patches overlap by half, the paper's are 10×10. The patch kernel of Cortes "
         "compares input patches only; the last method adds a Gaussian of the whole image to JKM. Conditional is the "
-        "conditional covariance operator. Other data, other figures: what can be compared with the paper is each method's "
-        "error divided by that of Cortes. The paper's λ and σk are also run as printed (alpha = λ, ε = 0.1; its JKM has "
+        "conditional covariance operator. The data differ, so only each method's error divided by that of Cortes can be "
+        "compared with the paper. The paper's λ and σk are also run as printed (alpha = λ, ε = 0.1; its JKM has "
         "no λ)."
     )
     digits = 5
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each draw."""
+        """Return a piece for each draw."""
         return draws(self.seeds(small), small)
 
     def seeds(self, small: bool) -> list[int]:
-        """The seeds of the draws."""
+        """Return the seeds of the draws."""
         return list(range(FIRST_DRAW, FIRST_DRAW + (2 if small else 20)))
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The grids."""
+        """Return the grids."""
         return {
             "input scales, in medians": list(FACTORS),
             "eps": list(EPS),
@@ -85,7 +85,7 @@ class FaceViews(Experiment):
         }
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods on one draw."""
+        """Run all methods on one draw."""
         kind, seed = piece.settings["kind"], piece.settings["seed"]
         pairs = load_faces().pairs("right")
         split = split_faces(pairs.person, kind, seed)
@@ -102,7 +102,7 @@ class FaceViews(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Means over the draws, and over the draws of the ratio to Cortes."""
+        """Return means over the draws of the errors, and of their ratios to Cortes."""
         rows = []
         for setting in (NESTED, OWN):
             for kind in (RANDOM, NEW_PEOPLE):
@@ -119,7 +119,7 @@ class FaceViews(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What the rows say."""
+        """Compare our scores with the paper's."""
         notes = []
         for kind in (RANDOM, NEW_PEOPLE):
             at = {row["method"]: row for row in _where(rows, metric=RATIO, setting=NESTED, test=kind)}
@@ -143,20 +143,20 @@ class FaceViews(Experiment):
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The nested figures as a table, and faces."""
+        """Show the nested errors as a table, and faces."""
         nested = [row for row in rows if (row["metric"], row["setting"]) == (METRIC, NESTED)]
         yield table_html(pivot(nested, "method", "test", title="Mean squared error per pixel, nested", digits=5))
         for outcome in outcomes:
             if "pictures" in outcome:
-                yield section(f"Faces turned to the front ({outcome['kind']})")
+                yield section(f"Predicted front views ({outcome['kind']})")
                 yield paragraph(
-                    "The first six test faces of the first draw, not picked, and the squared error per pixel."
+                    "The first six test faces of the first draw, not selected, and the squared error per pixel."
                 )
                 yield gallery((_card(entry) for entry in outcome["pictures"]), photographs=True)
 
 
 def _card(entry: list[Any]) -> Card:
-    """Pixels of at most 0.6 as ink on paper, lightest first."""
+    """Make a card of pictures; pixels are at most 0.6."""
     return Card("", [Picture(1.0 - 2.0 * np.asarray(image) / 0.6, name, score) for name, image, score in entry])
 
 

@@ -1,4 +1,4 @@
-"""Digit completion as Kadri et al. report it: at their settings, and on one loss for all methods."""
+"""Digit completion of Kadri et al.: at their settings, and on one loss for all methods."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class ImageReconstruction(Experiment):
     protocol = (
         "The upper half of a USPS digit is given, the lower half predicted. The first 1000 digits in 5 blocks of 200: "
         "train on one, test on the other 800. Pixels lie in [−1, 1]; the loss is 2 − 2 exp(−‖y − ŷ‖² / 2σl²). The paper's "
-        "own settings are λ, σk and σl as printed, a training output as prediction (candidate), λ as the ridge of "
-        "equation 3 (alpha = λ); ε is not said (0.1, 0.01 and 1 are shown) and σk is read as a distance of pixels, as k = "
+        "own settings are λ, σk and σl as printed, a training output as prediction (candidate), λ as that of "
+        "equation 3 (alpha = λ); ε is not given (0.1, 0.01 and 1 are shown) and σk is read as a distance of pixels, as k = "
         "exp(−σk d²) (inverse), and as a distance of inputs of unit length (four more were tried and left out: pixels in [0, 1], "
         "those at unit length, σk times √128 and over 10; covariance stayed at .41 to .43). On one loss, σl is 7 for all; "
-        "scale, ridge, ε "
+        "scale, alpha, ε "
         "and the number of neighbours are chosen inside the 200 by leave-one-out: of the distance in feature space, and, "
         "for candidates, also of the decoded loss (decoded). Cortes is the identity operator, Weston principal components "
-        "of the outputs. Blind answers stand for comparison: a training output at random, and the one nearest to the mean "
+        "of the outputs. Blind answers are for comparison: a training output at random, and the one nearest to the mean "
         "of all (central); out of reach is the share of test digits whose kernel values are all below 1e-6. Our errors "
         "are standard errors over the folds, the paper's are standard deviations."
     )
@@ -64,16 +64,16 @@ class ImageReconstruction(Experiment):
     }
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each fold; the small version trains on two folds of 60 digits out of 300."""
+        """Return a piece for each fold; the small version trains on two folds of 60 digits out of 300."""
         total, folds, used = (300, 5, 2) if small else (1000, 5, 5)
         return [Piece(f"fold-{i}", {"digits": total, "folds": folds, "fold": i}) for i in range(used)]
 
     def split(self, settings: dict[str, Any]) -> Split:
-        """Who is trained on and who is tested, as positions among all digits."""
+        """Return training and test positions among all digits."""
         return block_folds(settings["digits"], settings["folds"])[settings["fold"]]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The paper's settings and the grids."""
+        """Return the paper's settings and the grids."""
         return {
             "paper": {method: vars(row) for method, row in self.paper.items()},
             "common output scale": COMMON_SCALE,
@@ -82,7 +82,7 @@ class ImageReconstruction(Experiment):
         }
 
     def run(self, piece: Piece) -> Outcome:
-        """Both settings on one split."""
+        """Run both settings on one split."""
         split, halves = self.split(piece.settings), load_usps().halves()
         varies = {"train": len(split.train)} if "train" in piece.settings else {}
         # matrices this small lose more to several BLAS threads than they gain
@@ -100,7 +100,7 @@ class ImageReconstruction(Experiment):
         return sorted({row.output_scale for row in self.paper.values()})
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Means over the folds."""
+        """Return means over the folds."""
         gathered: dict[tuple[tuple[str, Any], ...], list[float]] = {}
         for outcome in outcomes:
             for score in outcome["scores"]:
@@ -116,7 +116,7 @@ class ImageReconstruction(Experiment):
         return mean_row(values, method, metric, paper=known.loss, paper_error=known.deviation, **key)
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What the rows say."""
+        """Compare our scores with the paper's."""
         return [*self._loss_notes(rows), *self._own_notes(rows), *common_notes(rows)]
 
     def _loss_notes(self, rows: list[dict[str, Any]]) -> list[str]:
@@ -126,8 +126,8 @@ class ImageReconstruction(Experiment):
         shown = ", ".join(f"{value:.3f} at σl = {scale:g}" for scale, value in sorted(by_scale.items()))
         used = ", ".join(f"{scale:g}" for scale in self._scales())
         return [
-            f"The paper's rows use different losses (σl = {used}), and the loss depends on σl: one and the same set of "
-            f"predictions, those of Cortes chosen by leave-one-out, costs {shown}. Its rows cannot be compared with each other."
+            f"The paper's rows use different losses (σl = {used}), and the loss depends on σl: the same "
+            f"predictions, those of Cortes chosen by leave-one-out, have {shown}. Its rows cannot be compared with each other."
         ]
 
     def _own_notes(self, rows: list[dict[str, Any]]) -> list[str]:
@@ -138,9 +138,9 @@ class ImageReconstruction(Experiment):
             best = min(ours, key=lambda own: abs(own["value"] - row.loss))
             gap = best["value"] - row.loss
             within = abs(gap) <= 2.0 * np.hypot(row.deviation, best["error"] or 0.0)
-            verdict = "within two errors of it" if within else "not it"
+            verdict = "within two errors of it" if within else "not within two errors of it"
             notes.append(
-                f"{method}: the paper prints {row.loss:.4f}; a {ANY} costs {chance:.3f} at its σl = {row.output_scale:g}. The "
+                f"{method}: the paper prints {row.loss:.4f}; a {ANY} has {chance:.3f} at its σl = {row.output_scale:g}. The "
                 f"closest reading (σk: {best['σk is']}) gives {best['value']:.4f}, {verdict} (gap {gap:+.3f})."
             )
         lost, told = _where(rows, metric=REACH)[0]["value"], []
@@ -148,17 +148,17 @@ class ImageReconstruction(Experiment):
             scale = self.paper[method].output_scale
             cost = _where(rows, method=reference, σl=scale)[0]["value"]
             told.append(
-                f"a {reference} costs {cost:.3f} at σl = {scale:g} (the paper's {method}: {self.paper[method].loss:.3f})"
+                f"a {reference} has {cost:.3f} at σl = {scale:g} (the paper's {method}: {self.paper[method].loss:.3f})"
             )
         notes.append(
             f"Read as a distance on these pixels, σk = {self.paper[CORTES].input_scale:g} leaves {lost:.0%} of the test digits "
-            "without any training digit in reach (all kernel values below 1e-6): Cortes' KDE then returns one and the same "
-            f"training half, and Weston's one near the mean, whatever the input. For comparison, {' and '.join(told)}."
+            "without any training digit in reach (all kernel values below 1e-6): Cortes' KDE then returns the same "
+            f"training half, and Weston's one near the mean, for every input. For comparison, {' and '.join(told)}."
         )
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The common loss as a table, and pictures."""
+        """Show the common loss as a table, and pictures."""
         nested = _where(rows, setting=COMMON, metric=METRIC)
         sizes = sorted({row.get("train") for row in nested}, key=str)
         for size in sizes:
@@ -169,9 +169,9 @@ class ImageReconstruction(Experiment):
             )
         yield section("Completed digits")
         yield paragraph(
-            "The first test digit of each class, not picked. The upper half was given; below the line is the truth, what two "
-            "methods say (σl = 7, nested, continuous pre-image, with the loss), and last what Cortes' KDE says at the paper's "
-            "own settings."
+            "The first test digit of each class, not selected. The upper half is given; below the line are the truth, the "
+            "predictions of two methods (σl = 7, nested, continuous pre-image, with the loss), and last that of Cortes' KDE at "
+            "the paper's own settings."
         )
         shown = next(outcome["pictures"] for outcome in outcomes if "pictures" in outcome)
         yield gallery(
@@ -190,7 +190,7 @@ class ReportReconstruction(ImageReconstruction):
     title = "Digit completion as in the INRIA report"
     source = "Kadri, Ghavamzadeh and Preux, INRIA report 7956, 2012, Table 2."
     protocol = (
-        "As kadri-table2-left, on 600 digits drawn at random from the first 1000. The report speaks of 5-fold "
+        "As kadri-table2-left, on 600 digits drawn at random from the first 1000. The report mentions 5-fold "
         "cross-validation on 600 digits and of training on a single fold of 200, which cannot both hold: 5 folds of 120 "
         "and 3 of 200 are shown. Our errors are standard errors over the folds, the report's are standard deviations."
     )
@@ -202,7 +202,7 @@ class ReportReconstruction(ImageReconstruction):
     }
 
     def pieces(self, small: bool) -> list[Piece]:
-        """Five folds of 120 and three of 200; the small version two folds of 40."""
+        """Return pieces for five folds of 120 and three of 200; the small version has two folds of 40."""
         if small:
             made = {"digits": 200, "folds": 5, "seed": 0, "train": 40}
             return [Piece(f"train-40-fold-{i}", made | {"fold": i, "first": True}) for i in range(2)]
@@ -216,18 +216,18 @@ class ReportReconstruction(ImageReconstruction):
         ]
 
     def split(self, settings: dict[str, Any]) -> Split:
-        """Folds of digits drawn at random from the first 1000."""
+        """Split digits drawn at random from the first 1000."""
         drawn = np.random.default_rng(settings["seed"]).permutation(1000)[: settings["digits"]]
         inner = block_folds(settings["digits"], settings["folds"])[settings["fold"]]
         return Split(drawn[inner.train], drawn[inner.test])
 
     def seeds(self, small: bool) -> list[int]:
-        """The seed of the draw."""
+        """Return the seed of the draw."""
         return [0]
 
 
 def common_notes(rows: list[dict[str, Any]]) -> list[str]:
-    """What the common loss says, for each size of the training set."""
+    """Compare the methods on the common loss, for each size of the training set."""
     notes = []
     nested = [row for row in _where(rows, setting=COMMON, metric=METRIC) if row["σl"] == COMMON_SCALE]
     for size in sorted({row.get("train") for row in nested}, key=str):
@@ -239,7 +239,7 @@ def common_notes(rows: list[dict[str, Any]]) -> list[str]:
             best = min(scores, key=lambda method: scores[method])
             parts.append(f"{pre_image}: {shown} (best: {best}, {scores[best] / scores[NEIGHBOURS]:.3f} × k-NN)")
         named = "" if size is None else f" with {size} training digits"
-        notes.append(f"On one loss{named}, everything chosen inside the training digits: " + "; ".join(parts) + ".")
+        notes.append(f"On one loss{named}, all settings chosen inside the training digits: " + "; ".join(parts) + ".")
         against = [row for row in _where(rows, metric="difference") if row.get("train") == size]
         told = "; ".join(
             f"{row['method']} ({row['pre-image']}) {row['value']:+.4f} ± {row['error'] or 0:.4f}" for row in against

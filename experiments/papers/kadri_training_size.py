@@ -35,32 +35,32 @@ class TrainingSize(Experiment):
 
     name = "kadri-figure2"
     title = "Faces: error and training time against the number of faces"
-    source = "Kadri, Ghavamzadeh and Preux, ICML 2013, Figure 2, on CMU faces in place of MPI faces, which are not to be had."
+    source = "Kadri, Ghavamzadeh and Preux, ICML 2013, Figure 2, on CMU faces in place of MPI faces, which are not available."
     protocol = (
         "Any turned view (left, right, up) is given, the view from the front predicted; each pair also mirrored. 15 "
         "people to train on (about 700 pairs, the paper has 1200), the other 5 to test on; 5 draws. Cortes learns from n "
         "training faces drawn at random. Conditional covariance learns from all of them with n columns of each Gram "
-        "matrix (m₁ = m₂ = n, incomplete Cholesky), and exactly. The input scale and the ridge are chosen by "
+        "matrix (m₁ = m₂ = n, incomplete Cholesky), and exactly. The input scale and alpha are chosen by "
         "leave-one-out each time; ε = 0.1. A time is the shorter of two fits with these settings on one core, evaluating "
         "the kernels included, divided by that of Cortes on all faces, in the same process."
     )
     digits = 4
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each draw of people."""
+        """Return a piece for each draw of people."""
         sizes, draws = ((10, 30), 1) if small else (SIZES, 5)
         return [Piece(f"draw-{seed}", {"seed": seed, "sizes": list(sizes), "small": small}) for seed in range(draws)]
 
     def seeds(self, small: bool) -> list[int]:
-        """The seeds of the draws."""
+        """Return the seeds of the draws."""
         return list(range(1 if small else 5))
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Sizes and grids."""
+        """Return sizes and grids."""
         return {"sizes": list(SIZES), "input scales, in medians": list(FACTORS), "eps": EPS, "repeats": REPEATS}
 
     def run(self, piece: Piece) -> Outcome:
-        """All sizes on one draw."""
+        """Run all sizes on one draw."""
         rng = np.random.default_rng(piece.settings["seed"])
         pairs = load_faces().pairs("right" if piece.settings["small"] else ("left", "right", "up"))
         if not piece.settings["small"]:
@@ -71,7 +71,7 @@ class TrainingSize(Experiment):
         inputs, outputs, queries, truth = flat_sides(pairs, split)
         scores = []
         with threadpool_limits(1), warnings.catch_warnings():
-            # what a factor leaves out is reported as a figure
+            # the trace that a factor leaves out is reported in the rows
             warnings.simplefilter("ignore", NumericalWarning)
             for size in [*piece.settings["sizes"], len(inputs)]:
                 n = ALL if size == len(inputs) else size
@@ -90,7 +90,7 @@ class TrainingSize(Experiment):
         return {"scores": scores, "train": len(inputs), "test": len(queries)}
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Errors, times as shares of one fit, and what the factors leave out."""
+        """Return errors, times relative to one fit, and the trace that the factors leave out."""
         gathered: dict[tuple[str, str, Any], list[float]] = {}
         for outcome in outcomes:
             whole = next(f["seconds"] for f in outcome["scores"] if (f["method"], f["n"]) == (CORTES, ALL))
@@ -104,7 +104,7 @@ class TrainingSize(Experiment):
         return [mean_row(gathered[key], key[1], key[0], n=key[2]) for key in keys]
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What the rows say about the paper's claim."""
+        """Check the paper's claim."""
         error = {(row["method"], row["n"]): row["value"] for row in rows if row["metric"] == METRIC}
         times = {(row["method"], row["n"]): row["value"] for row in rows if row["metric"] == TIME}
         whole, exact = error[CORTES, ALL], error[EXACT, ALL]
@@ -123,7 +123,7 @@ class TrainingSize(Experiment):
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The figure itself."""
+        """Draw the figure."""
         train = float(np.mean([outcome["train"] for outcome in outcomes]))
         yield section("The figure")
         for metric, log in ((METRIC, ["across"]), (TIME, ["across", "up"])):
@@ -141,7 +141,7 @@ class TrainingSize(Experiment):
 def _chosen_and_timed(
     model: DependencyEstimator, inputs: np.ndarray, outputs: np.ndarray
 ) -> tuple[DependencyEstimator, float]:
-    """The model with the scale and ridge leave-one-out chooses, and the shortest time of a fit with them."""
+    """Return the model with the scale and alpha that leave-one-out chooses, and the shortest time of a fit with them."""
     variants = [clone(model).set_params(input_kernel=kernel) for kernel in input_scales(inputs, FACTORS)]
     best = best_by_leave_one_out(variants, inputs, outputs)
     assert isinstance(best, DependencyEstimator)

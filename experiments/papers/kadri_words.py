@@ -45,7 +45,7 @@ METHODS: dict[str, tuple[str, str, float | None, float | None]] = {
     "conditional-chosen": ("conditional covariance", CHOSEN, None, None),
     "ours": ("Gaussian of blurred letters, same length", OURS, None, None),
 }
-"""What the table shows: method, setting, the paper's figure and its standard deviation over folds."""
+"""Rows of the table: method, setting, the paper's percentage and its standard deviation over folds."""
 
 STEPS: dict[str, str] = {
     "identity-chosen": "cubic kernel, the paper's features",
@@ -58,21 +58,21 @@ STEPS: dict[str, str] = {
     "ours-conditional": "with the conditional covariance operator",
     "alone": "every letter alone, the same kernel: no word around it",
 }
-"""Which choice bought what, one after the other."""
+"""Steps of the ablation, one after the other."""
 
 
 class OpticalWords(Experiment):
-    """Six methods and our own on all ten folds."""
+    """Six methods of the paper and our own on all ten folds."""
 
     name = "kadri-table2-right"
     title = "Handwritten words: ten folds of 6877, trained on one"
     source = "Kadri, Ghavamzadeh and Preux, ICML 2013, Table 2 (right)."
     protocol = (
-        "Each of the ten folds in turn is trained on (626 to 739 words) and the other nine are read; a figure is "
-        "the percentage of characters right, ± its standard error over the folds (the paper's ± is a standard "
+        "Each of the ten folds in turn is trained on (626 to 739 words) and the other nine are read; scores are "
+        "percentages of correct characters, ± the standard error over the folds (the paper's ± is a standard "
         "deviation). The number of letters of a word is known. The paper's input features are Φ(x) = [k(c, x at "
         "the position of c)] over all training letters c, with the cubic kernel (1 + c·c′)³, scaled so that the "
-        "mean of ‖Φ‖² over the training words is 1 (a reading of ours, the paper does not say), and α = λ = 0.01 "
+        "mean of ‖Φ‖² over the training words is 1 (our choice, the paper gives none), and α = λ = 0.01 "
         "in k Z C + αZ = V, which is Prop. 1 with nλ; ε of the conditional covariance, not given either, is "
         "chosen inside the fold. Outputs are one-hot blocks, 26 per position. M3N is a structured support vector "
         "machine on the chain with the cubic kernel, trained by block-coordinate Frank-Wolfe. For the constraints"
@@ -82,15 +82,15 @@ class OpticalWords(Experiment):
         "seen in training. Read by letter, the best letter is taken at each position; read as a word, the nearest "
         "training word of the same length; an unseen word is a training word read by letter after all its writings "
         "were taken out of the training fold. The setting is the paper's (λ = 0.01), chosen inside the training fold, "
-        "ours (chosen inside as well), or a step of the ablation. Which kernels our grid holds was settled with the "
-        "test figures of folds 0 and 3 in view, and its grid of blurs and scales was widened once after a run on all "
-        "folds, because leave-one-out chose its edge; which of them is used in a fold is decided by its training words alone."
+        "ours (chosen inside as well), or a step of the ablation. The kernels of our grid were fixed after seeing "
+        "test results of folds 0 and 3, and its grid of blurs and scales was widened once after a run on all folds, because "
+        "leave-one-out chose its edge; in each fold the choice among them is made by its training words alone."
     )
     digits = 2
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One piece per fold; small: part of the first fold."""
+        """Return a piece for each fold; the small version is part of the first fold."""
         if small:
             return [Piece("fold-0", {"fold": 0, "train": 100, "test": 150, "show": True})]
         return [
@@ -98,7 +98,7 @@ class OpticalWords(Experiment):
         ]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The grids."""
+        """Return the grids."""
         return {
             "lambda": LAMBDA,
             "alphas": ALPHAS,
@@ -112,11 +112,11 @@ class OpticalWords(Experiment):
         }
 
     def seeds(self, small: bool) -> list[int]:
-        """Of the halves of a training fold, and of the order of words in training M3N."""
+        """Return the seed of the halves of a training fold and of the order of words in training M3N."""
         return [0]
 
     def run(self, piece: Piece) -> Outcome:
-        """Every method on one fold."""
+        """Run every method on one fold."""
         words, settings = all_words(), piece.settings
         inside = words.folds == settings["fold"]
         train = words.take(_some(np.flatnonzero(inside), settings["train"]))
@@ -147,7 +147,7 @@ class OpticalWords(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """The methods of the table, then the steps of the ablation that are not among them."""
+        """Return the methods of the table, then the steps of the ablation that are not among them."""
 
         def row(key: str, way: str, reading: str, method: str, setting: str, **paper: float | None) -> dict[str, Any]:
             values = [outcome["scores"][key][way] for outcome in outcomes]
@@ -166,7 +166,7 @@ class OpticalWords(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What matched, what did not, and what bought what."""
+        """Compare with the paper, and attribute the gains."""
         at = {(row["method"], row["reading"], row["setting"]): row["value"] for row in rows}
         own = {key: at[METHODS[key][0], BY_LETTER, METHODS[key][1]] for key in METHODS}
         whole = {key: at[METHODS[key][0], BY_WORD, METHODS[key][1]] for key in METHODS if key != "chain"}
@@ -180,21 +180,21 @@ class OpticalWords(Experiment):
             f"{EPSILONS[-1]:g} chosen inside the fold. With λ chosen inside the fold as well, identity, covariance and "
             f"conditional covariance give {own['identity-chosen']:.1f}, {own['covariance-chosen']:.1f} and "
             f"{own['conditional-chosen']:.1f}.",
-            f"The constraint that a letter speaks for itself alone gives {own['constrained-1']:.1f} letter by letter at "
+            f"The constraint that a letter alone gives its own character yields {own['constrained-1']:.1f} letter by letter at "
             f"η = 1, and {own['constrained']:.1f} with η chosen inside the fold: letters around a letter tell the word, "
-            "and there are only 55 words. Read as a training word, where that is put in by the decoder, η = 1 gives "
+            "and there are only 55 words. Read as a training word, where the decoder supplies the context, η = 1 gives "
             f"{whole['constrained-1']:.1f} and identity {whole['identity']:.1f}. The constraints behind the 88.5 are in "
-            "Cortes et al. 2007, which the paper quotes and does not describe.",
-            f"Ours gives {own['ours']:.1f} letter by letter and {whole['ours']:.1f} as a training word. Both live on the "
-            "55 words being the same in training and test: on words taken out of the training fold altogether the same "
+            "Cortes et al. 2007, which the paper cites without describing them.",
+            f"Ours gives {own['ours']:.1f} letter by letter and {whole['ours']:.1f} as a training word. Both depend on the "
+            "55 words being the same in training and test: on words left out of the training fold the same "
             f"model gets {unseen:.1f} of the characters, and the same letter kernel without the word around it "
             f"{at[STEPS['alone'], BY_LETTER, ABLATION]:.1f} on the test words.",
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The ablation, the choices, words right and wrong."""
+        """Show the ablation, the choices, and words right and wrong."""
         yield section("Which choice bought what")
-        yield paragraph("One step after the other; the last three lines change one thing in the recipe of the sixth.")
+        yield paragraph("One step after the other; the last three lines change one part of the sixth.")
         names = {METHODS[key][:2] if key in METHODS else (step, ABLATION): step for key, step in STEPS.items()}
         known = [row | {"method": names.get((row["method"], row["setting"]))} for row in rows]
         steps = [row for step in STEPS.values() for row in known if row["method"] == step]
@@ -210,12 +210,12 @@ class OpticalWords(Experiment):
 
 
 def _near(value: float, paper: float | None) -> str:
-    """How a figure lies to the paper's."""
+    """Compare a percentage with the paper's, in words."""
     return "within one point of" if paper is not None and abs(value - paper) <= 1.0 else "more than a point from"
 
 
 def _some(rows: np.ndarray, count: int | None) -> np.ndarray:
-    """All rows, or `count` of them drawn without looking."""
+    """Return all rows, or `count` of them drawn at random."""
     if count is None:
         return rows
     return np.sort(np.random.default_rng(0).choice(rows, count, replace=False))

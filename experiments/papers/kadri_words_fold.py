@@ -1,4 +1,4 @@
-"""One fold of the OCR table: the rows on the paper's features, the steps of our own kernel, words to look at."""
+"""One fold of the OCR table: rows on the paper's features, steps of our own kernel, and example words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mercer.operators import Covariance, Identity
 
 
 def paper_rows(fold: Fold, scores: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
-    """The operators on the paper's features; where conditional covariance puts the test words is returned."""
+    """Score the operators on the paper's features; return the points that conditional covariance predicts."""
     grams = image_features(fold, Polynomial(degree=3))
     low = [alpha / 10 for alpha in ALPHAS]
     conditional, _ = grams.choose(operator_grid(), [LAMBDA])
@@ -52,7 +52,7 @@ def paper_rows(fold: Fold, scores: dict[str, dict[str, float]], chosen: dict[str
 
 
 def own_rows(fold: Fold, scores: dict[str, dict[str, float]], chosen: dict[str, Any]) -> np.ndarray:
-    """Our kernels, step by step; where the last puts the test words is returned."""
+    """Score our kernels, step by step; return the points that the last one predicts."""
     own = OwnKernels(fold)
     kernel, (train, test) = PartByPart(Gaussian(4.0)), own.letters(0.0)
     scores["gaussian-16"] = fold.score(Grams.of(fold, kernel(train), kernel(test, train)).points(Identity(), LAMBDA))
@@ -78,7 +78,7 @@ def own_rows(fold: Fold, scores: dict[str, dict[str, float]], chosen: dict[str, 
 
 
 def examples(test: HandwrittenWords, readings: dict[str, list[str]]) -> list[Any]:
-    """Words to look at: right in ours and wrong in both others, wrong in ours, right in all."""
+    """Select example words: right in ours and wrong in both others, wrong in ours, right in all."""
     ours, others = readings["ours, letter by letter"], (readings["M3N"], readings["conditional covariance"])
     right = np.asarray([read == word for read, word in zip(ours, test.strings, strict=True)])
     theirs = np.asarray([all(r[i] == word for r in others) for i, word in enumerate(test.strings)])

@@ -1,4 +1,4 @@
-"""The methods of the OCR table on one training fold: every choice is made inside it."""
+"""Methods of the OCR table on one training fold; every choice is made inside it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mercer.solvers import Exact, GramEigh, Ridge
 
 LAMBDA = 0.01
 ALPHAS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
-"""Ridges of the identity operator; those of the covariance operators are a tenth, for C has eigenvalues below one."""
+"""Values of alpha of the identity operator; those of the covariance operators are a tenth, as C has eigenvalues below one."""
 EPSILONS = (1e-3, 1e-2, 1e-1)
 BOX = (0.3, 1.0, 3.0)
 """C of the max-margin chain."""
@@ -32,7 +32,7 @@ CONSTRAINTS = (1e-3, 1e-2, 1e-1, 1.0)
 MIXED_ALPHAS = (1e-2, 3e-2, 1e-1, 3e-1)
 BLURS = (0.0, 0.7, 1.1, 1.5)
 SCALES = (0.4, 0.6, 0.9)
-"""Of the median distance of training letters."""
+"""Multiples of the median distance of training letters."""
 OWN_ALPHAS = (1e-3, 1e-2, 1e-1, 1.0)
 LETTER_ALPHAS = (1e-2, 1e-1, 1.0)
 PASSES = 120
@@ -40,7 +40,7 @@ PASSES = 120
 
 @dataclass(frozen=True)
 class Chosen:
-    """A setting and the leave-one-out percentage that chose it."""
+    """Setting, and the leave-one-out percentage that chose it."""
 
     setting: tuple[float | bool, ...]
     right: float
@@ -57,12 +57,12 @@ class Fold:
 
     @cached_property
     def halves(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every other training word, and the rest: where a choice needs words held out."""
+        """Split the training words into halves, for choices that need words held out."""
         order = np.random.default_rng(0).permutation(len(self.train))
         return np.sort(order[::2]), np.sort(order[1::2])
 
     def score(self, points: np.ndarray) -> dict[str, float]:
-        """Percentages of characters right on the test words, read in both ways."""
+        """Compute percentages of correct characters on the test words, read in both ways."""
         spelled = self.reader.by_letter(points, self.test_lengths)
         whole = self.reader.by_word(points, self.test_lengths)
         return {
@@ -71,7 +71,7 @@ class Fold:
         }
 
     def left_out(self, points: np.ndarray) -> tuple[float, float]:
-        """The same on the training words, each predicted without itself."""
+        """Compute the same on the training words, each predicted without itself."""
         truth = list(self.train.strings)
         spelled = self.reader.by_letter(points, self.train_lengths)
         whole = self.reader.by_word(points, self.train_lengths, truth)
@@ -88,21 +88,21 @@ class Grams:
 
     @classmethod
     def of(cls, fold: Fold, gram: np.ndarray, cross: np.ndarray) -> Grams:
-        """From the two matrices."""
+        """Factorize the first of the two matrices."""
         return cls(fold, Exact().factorize(Precomputed(), gram), cross)
 
     def ridge(self, operator: Operator) -> Ridge:
-        """The regression of one-hot words, with that operator."""
+        """Regress one-hot words, with that operator."""
         targets = self.fold.targets
         outputs = Outputs(targets, len(targets), False, self.spectrum)
         return Ridge(self.spectrum, targets, operator.spectrum(outputs))
 
     def points(self, operator: Operator, alpha: float) -> np.ndarray:
-        """Where the test words are predicted to be."""
+        """Predict the points of the test words."""
         return self.cross @ to_numpy(self.ridge(operator).coefficients(alpha))
 
     def choose(self, operators: Sequence[Operator], alphas: Sequence[float]) -> tuple[Operator, float]:
-        """The operator and the ridge with most characters right when each training word is left out."""
+        """Choose the operator and alpha with most characters correct by leave-one-out."""
         best: tuple[float, Operator, float] | None = None
         for operator in operators:
             ridge = self.ridge(operator)
@@ -114,7 +114,7 @@ class Grams:
         return best[1:]
 
     def unseen(self, alpha: float) -> float:
-        """Characters right on training words whose word was taken out of the training fold altogether."""
+        """Compute the percentage of correct characters on training words after all their writings are left out."""
         strings = self.fold.train.strings
         groups = [np.flatnonzero(strings == word) for word in self.fold.reader.vocabulary]
         points = np.empty_like(self.fold.targets)
@@ -124,7 +124,7 @@ class Grams:
 
 
 def image_features(fold: Fold, kernel: Kernel) -> Grams:
-    """Inner products of Φ(x) = [k(c_m, x_{v(c_m)})] over the training letters c_m, scaled to a mean squared norm of one."""
+    """Compute inner products of Φ(x) = [k(c_m, x_{v(c_m)})] over training letters c_m, scaled to a mean squared norm of one."""
     train, test = letter_rows(fold.train), letter_rows(fold.test)
     gram, cross = np.zeros((len(train), len(train))), np.zeros((len(test), len(train)))
     queries = list(by_position(test))
@@ -139,24 +139,24 @@ def image_features(fold: Fold, kernel: Kernel) -> Grams:
 
 
 def operator_grid() -> list[Operator]:
-    """Conditional covariances to choose from."""
+    """Return the conditional covariances to choose from."""
     return [ConditionalCovariance(eps=eps) for eps in EPSILONS]
 
 
 def cubic_letters(fold: Fold) -> Kernel:
-    """(1 + c·c′)³ on letters, scaled to a mean of one over the training letters."""
+    """Return (1 + c·c′)³ on letters, scaled to a mean of one over the training letters."""
     letters = np.concatenate(list(letter_rows(fold.train)))
     kernel = Polynomial(degree=3)
     return Scaled(1.0 / float(np.mean(kernel.diag(letters))), kernel)
 
 
 def fit_chain(fold: Fold) -> tuple[MaxMarginChain, list[str]]:
-    """The max-margin chain with C chosen on held-out halves, and what it reads."""
+    """Read the test words by the max-margin chain, with C chosen on held-out halves."""
     X, y = letter_rows(fold.train), fold.train.strings
     fitted, held = fold.halves
     model = MaxMarginChain(cubic_letters(fold), max_passes=PASSES // 4, tol=0.05)
     with warnings.catch_warnings():
-        # how far training came is kept as gap_ and reported
+        # the duality gap is kept as gap_ and reported
         warnings.simplefilter("ignore", ConvergenceWarning)
         scores = [clone(model).set_params(C=C).fit(X[fitted], y[fitted]).score(X[held], y[held]) for C in BOX]
         model.set_params(C=BOX[int(np.argmax(scores))], max_passes=PASSES).fit(X, y)
@@ -164,7 +164,7 @@ def fit_chain(fold: Fold) -> tuple[MaxMarginChain, list[str]]:
 
 
 def fit_constrained(fold: Fold) -> tuple[ConstrainedRidge, np.ndarray]:
-    """Constrained regression with α and η chosen on held-out halves, and where it puts the test words."""
+    """Predict the test words by constrained regression, with α and η chosen on held-out halves."""
     X, y = letter_rows(fold.train), fold.train.strings
     fitted, held = fold.halves
     longest = max(map(len, y[fitted]))
@@ -181,13 +181,13 @@ def fit_constrained(fold: Fold) -> tuple[ConstrainedRidge, np.ndarray]:
 
 
 def literal_constrained(fold: Fold) -> np.ndarray:
-    """Where constrained regression at λ = 0.01 and η = 1 puts the test words."""
+    """Predict the test words by constrained regression at λ = 0.01 and η = 1."""
     model = ConstrainedRidge(Polynomial(degree=3), alpha=LAMBDA, constraint=1.0, empirical=True)
     return model.fit(letter_rows(fold.train), fold.train.strings).decision_function(letter_rows(fold.test))
 
 
 def letters_alone(fold: Fold, kernel: Kernel, train: np.ndarray, test: np.ndarray) -> list[str]:
-    """Every letter read on its own, wherever it stands: ridge regression of letters, the ridge chosen on held-out halves."""
+    """Read every letter on its own by ridge regression of letters, with alpha chosen on held-out halves."""
     names = fold.reader.letters
     truth = [np.searchsorted(names, list(word)) for word in fold.train.strings]
 
@@ -206,7 +206,7 @@ def letters_alone(fold: Fold, kernel: Kernel, train: np.ndarray, test: np.ndarra
 
 
 class OwnKernels:
-    """Gaussian kernels of blurred letters added over positions: leave-one-out of the whole grid, test words on demand."""
+    """Gaussian kernels of blurred letters summed over positions: leave-one-out of the whole grid, test words on demand."""
 
     def __init__(self, fold: Fold, blurs: Sequence[float] = BLURS, scales: Sequence[float] = SCALES) -> None:
         self.fold = fold
@@ -225,25 +225,25 @@ class OwnKernels:
         self._made: dict[tuple[float, float, bool], Grams] = {}
 
     def kernel(self, blur: float, scale: float, same: bool) -> PartByPart:
-        """The kernel on words."""
+        """Make the kernel on words."""
         return PartByPart(self.letter_kernel(blur, scale), same_length=same)
 
     def letter_kernel(self, blur: float, scale: float) -> Gaussian:
-        """The kernel on single letters."""
+        """Make the kernel on single letters."""
         return Gaussian(scale * float(self._medians[blur]))
 
     def letters(self, blur: float) -> tuple[np.ndarray, np.ndarray]:
-        """Training and test words as rows of blurred letters."""
+        """Return training and test words as rows of blurred letters."""
         return self._rows[blur]
 
     def best(self, way: int, blurs: Sequence[float] = BLURS, same: Sequence[bool] = (False, True)) -> Chosen:
-        """The best setting for reading by letter (0) or by word (1), of those allowed."""
+        """Return the best of the allowed settings for reading by letter (0) or by word (1)."""
         allowed = {key: right[way] for key, right in self.table.items() if key[0] in blurs and key[2] in same}
         setting = max(allowed, key=lambda key: allowed[key])
         return Chosen(setting, allowed[setting])
 
     def grams(self, blur: float, scale: float, same: bool) -> Grams:
-        """Gram matrices of that kernel, test words included."""
+        """Compute the Gram matrices of that kernel, test words included."""
         key = (blur, scale, same)
         if key not in self._made:
             kernel, (train, test) = self.kernel(*key), self._rows[blur]
@@ -251,6 +251,6 @@ class OwnKernels:
         return self._made[key]
 
     def points(self, chosen: Chosen) -> np.ndarray:
-        """Where a chosen setting puts the test words."""
+        """Predict the points of the test words with a chosen setting."""
         blur, scale, same, alpha = chosen.setting
         return self.grams(blur, scale, bool(same)).points(Identity(), alpha)

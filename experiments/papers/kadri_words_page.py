@@ -1,4 +1,4 @@
-"""What the pages on handwritten words show: words as their letter images with what each method read, and two tables."""
+"""Pages on handwritten words: images of words with the readings of each method, and two tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mercer.report import Table, data_uri, table_html
 
 
 def word_example(words: HandwrittenWords, i: int, readings: dict[str, str]) -> dict[str, Any]:
-    """A word as JSON can hold it: each letter as 16 bytes, one per row of pixels."""
+    """Encode a word for JSON: each letter as 16 bytes, one per row of pixels."""
     letters = np.packbits(words.images[i].reshape(len(words.strings[i]), -1), axis=1)
     return {
         "word": words.strings[i],
@@ -23,7 +23,7 @@ def word_example(words: HandwrittenWords, i: int, readings: dict[str, str]) -> d
 
 
 def word_cards(examples: Sequence[dict[str, Any]]) -> str:
-    """Words as pictures, under each what was read; letters read wrong are marked."""
+    """Show words as pictures with their readings; wrong letters are marked."""
     return '<ul class="gallery">\n' + "\n".join(_card(example) for example in examples) + "\n</ul>"
 
 
@@ -48,7 +48,7 @@ OWN_CHOICES = {
 
 
 def choices_tables(chosen: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """What was chosen, one line for each fold: the paper's methods, then ours."""
+    """Tabulate the chosen settings, one line for each fold: the paper's methods, then ours."""
     for names, title in (
         (PAPER_CHOICES, "The paper's methods; the gap of M3N is the duality gap as a share of the objective"),
         (OWN_CHOICES, "Ours, read by letter"),
@@ -73,7 +73,7 @@ def _card(example: dict[str, Any]) -> str:
 
 
 def _strip(letters: list[list[int]]) -> np.ndarray:
-    """The letters beside each other, one empty column between them: ink 1, paper −1."""
+    """Join the letters with one empty column between them: ink 1, paper −1."""
     height, width = LETTER_SHAPE
     pixels = np.unpackbits(np.asarray(letters, dtype=np.uint8), axis=1).reshape(-1, height, width)
     spaced = np.pad(pixels, ((0, 0), (0, 0), (0, 1)))
@@ -81,7 +81,7 @@ def _strip(letters: list[list[int]]) -> np.ndarray:
 
 
 def _marked(read: str, word: str) -> str:
-    """What was read, letters that are wrong underlined and coloured."""
+    """Write the reading, wrong letters underlined and coloured."""
     wrong = '<b style="color:var(--accent);text-decoration:underline">{}</b>'
     letters = (escape(a) if a == b else wrong.format(escape(a)) for a, b in zip(read, word, strict=True))
     return f"<code>{''.join(letters)}</code>"

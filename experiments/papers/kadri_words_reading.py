@@ -1,4 +1,4 @@
-"""Points as words: letter by letter, or as one of the words of the training fold; and how many letters are right."""
+"""Decoding of points to words: letter by letter, or as a word of the training fold; and the share of correct letters."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from mercer.datasets.ocr import HandwrittenWords, load_ocr_words
 from mercer.kernels.strings.sequences import PositionIndicators
 
 UNREAD = "?"
-"""What is read at positions no training word has."""
+"""Letter for positions that no training word has."""
 
 
 @cache
 def all_words() -> HandwrittenWords:
-    """The data, read once."""
+    """Load the data once."""
     return load_ocr_words()
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads points of the one-hot space, 26 figures for each position; how many letters a word has is known."""
+    """Decoder of points of the one-hot space, 26 values for each position; the number of letters of a word is known."""
 
     indicators: PositionIndicators
     vocabulary: list[str]
@@ -34,18 +34,18 @@ class Reader:
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> Reader:
-        """The positions, letters and words of the training fold."""
+        """Learn the positions, letters and words of the training fold."""
         counts = Counter(strings)
         letters = sorted(set("".join(counts)))
         return cls(PositionIndicators(list(letters), max(map(len, counts))), sorted(counts), counts)
 
     @property
     def letters(self) -> np.ndarray:
-        """The letters, in the order of the columns of each block."""
+        """Letters in the order of the columns of each block."""
         return np.asarray([*self.indicators.symbols])
 
     def by_letter(self, points: np.ndarray, lengths: Iterable[int]) -> list[str]:
-        """The best letter at each position."""
+        """Return the best letter at each position."""
         best = points.reshape(len(points), self.indicators.positions, -1).argmax(axis=2)
         return [
             "".join(row[:length]).ljust(length, UNREAD) for row, length in zip(self.letters[best], lengths, strict=True)
@@ -54,10 +54,10 @@ class Reader:
     def by_word(
         self, points: np.ndarray, lengths: Sequence[int] | np.ndarray, own: Sequence[str] | None = None
     ) -> list[str]:
-        """The nearest word of the training fold with as many letters; letter by letter where there is none.
+        """Return the nearest training word with as many letters; read letter by letter if there is none.
 
-        With `own`, the points are of training words predicted without themselves: a word that occurs once is then no
-        candidate for its own place.
+        With `own`, the points are of training words predicted without themselves: a word that occurs once is then not a
+        candidate for its own point.
         """
         closeness = points @ self.indicators(self.vocabulary).T
         sizes = np.asarray([len(word) for word in self.vocabulary])
@@ -72,7 +72,7 @@ class Reader:
 
 
 def characters_right(read: Iterable[str], truth: Iterable[str]) -> float:
-    """The percentage of characters that are right, position by position.
+    """Compute the percentage of correct characters, position by position.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def characters_right(read: Iterable[str], truth: Iterable[str]) -> float:
 
 
 def lengths_of(words: HandwrittenWords) -> np.ndarray:
-    """The number of letters of each word."""
+    """Return the number of letters of each word."""
     return np.asarray([len(word) for word in words.strings])
 
 
 def letter_rows(words: HandwrittenWords, blur: float = 0.0) -> np.ndarray:
-    """Each word as an array (letters × 128), every letter image blurred on its own by a Gaussian of `blur` pixels."""
+    """Return each word as an array (letters × 128), every letter image blurred by a Gaussian of `blur` pixels."""
     letters = np.concatenate(list(words.images)).astype(float)
     if blur:
         letters = gaussian_filter(letters, (0.0, blur, blur), mode="constant")

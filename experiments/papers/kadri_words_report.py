@@ -1,4 +1,4 @@
-"""The INRIA report's variant: a hundred words, trained on twenty."""
+"""Variant of the INRIA report: a hundred words, trained on twenty."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mercer.report import pivot, section, table_html
 
 METRIC = "% of characters right"
 DISTINCT = (1, 2, 3, 5, 10, 55)
-"""How many distinct words the hundred are drawn from."""
+"""Numbers of distinct words the hundred are drawn from."""
 EPS = 0.01
 
 METHODS: dict[str, tuple[str, float | None, float | None]] = {
@@ -38,8 +38,8 @@ class ReportWords(Experiment):
     protocol = (
         "A hundred words in five folds of twenty, each trained on in turn, the other eighty read; features, "
         f"kernel, scaling and λ as in the ICML table, ε = {EPS:g}. The report does not say which hundred words. "
-        "The data file lists all writings of a word before the next word, so the first hundred are one and the "
-        "same word; a hundred drawn from everything have most of the 55. So we draw them from 1, 2, 3, 5, 10"
+        "The data file lists all writings of a word before the next word, so the first hundred are the same "
+        "word; a hundred drawn from all have most of the 55. So we draw them from 1, 2, 3, 5, 10"
         " and all 55 distinct words, several times each; ± is the standard error over draws, the report's ± a "
         "standard deviation over folds. M3N's C and our own kernel are chosen inside the twenty words."
     )
@@ -47,7 +47,7 @@ class ReportWords(Experiment):
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One piece for each number of distinct words."""
+        """Return a piece for each number of distinct words."""
         if small:
             return [
                 Piece(f"distinct-{distinct}", {"distinct": distinct, "draws": 1, "folds": 2}) for distinct in (1, 55)
@@ -55,22 +55,22 @@ class ReportWords(Experiment):
         return [Piece(f"distinct-{distinct}", {"distinct": distinct, "draws": 10, "folds": 5}) for distinct in DISTINCT]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The settings."""
+        """Return the settings."""
         return {"lambda": LAMBDA, "eps": EPS, "distinct": DISTINCT}
 
     def seeds(self, small: bool) -> list[int]:
-        """One for each draw."""
+        """Return a seed for each draw."""
         return list(range(1 if small else 10))
 
     def run(self, piece: Piece) -> Outcome:
-        """All draws of one number of distinct words."""
+        """Run all draws of one number of distinct words."""
         distinct, folds = piece.settings["distinct"], piece.settings["folds"]
         draws = [self._draw(distinct, folds, seed) for seed in range(piece.settings["draws"])]
         scores = {key: [draw[key] for draw in draws] for key in METHODS}
         return {"distinct": distinct, "scores": scores}
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Mean over draws and folds, and the spread over folds."""
+        """Return the mean over draws and folds, and the spread over folds."""
         rows = []
         for outcome in outcomes:
             for key, (method, paper, error) in METHODS.items():
@@ -80,7 +80,7 @@ class ReportWords(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Where the report's figure lies."""
+        """Compare with the report."""
         at = {(row["method"], row["distinct words"]): row["value"] for row in rows}
         name = METHODS["covariance"][0]
         found = sorted(distinct for method, distinct in at if method == name)
@@ -91,7 +91,7 @@ class ReportWords(Experiment):
         )
         gaps = [at[METHODS["conditional"][0], distinct] - at[name, distinct] for distinct in found]
         return [
-            "The figure depends on how many distinct words the hundred contain, far more than on the method: "
+            "The percentage depends on the number of distinct words far more than on the method: "
             f"covariance goes from {at[name, found[0]]:.1f} with {found[0]} to {at[name, found[-1]]:.1f} with "
             f"{found[-1]}. The report's 83.8 lies {between}.",
             f"Conditional covariance minus covariance lies between {min(gaps):+.2f} and {max(gaps):+.2f}; the "
@@ -99,7 +99,7 @@ class ReportWords(Experiment):
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The methods beside each other."""
+        """Tabulate the methods side by side."""
         yield section("By the number of distinct words")
         yield table_html(pivot(rows, "method", "distinct words", title=METRIC, digits=1, best="max"))
 
@@ -108,7 +108,7 @@ class ReportWords(Experiment):
         rng = np.random.default_rng(seed)
         strings = words.strings.astype(str)
         every, counts = np.unique(strings, return_counts=True)
-        # few words must be among those written often enough to give a hundred
+        # few distinct words must be written often enough to give a hundred
         kept = rng.choice(every[counts * distinct >= 100], distinct, replace=False)
         hundred = words.take(rng.choice(np.flatnonzero(np.isin(strings, kept)), 100, replace=False))
         scores: dict[str, list[float]] = {key: [] for key in METHODS}

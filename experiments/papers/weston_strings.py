@@ -124,7 +124,7 @@ class StringsToStrings(Experiment):
         return list(range(FIRST_SEED, FIRST_SEED + (2 if small else SEEDS)))
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The grids."""
+        """Return the grids."""
         editions = {
             edition.name: {
                 "sigma": edition.scales.tolist(),

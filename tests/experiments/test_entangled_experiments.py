@@ -133,7 +133,7 @@ def test_small_weather(tmp_path):
     assert scores["smoothing operator", 10] < scores["KRR", 10] < 1.0
     assert all(0.3 < value < 2.0 for value in scores.values())
     assert len([row for row in rows if "paper" in row]) == 2
-    assert "poster's reading" in chosen.notes(rows)[0]
+    assert "reading of the poster" in chosen.notes(rows)[0]
 
 
 @pytest.mark.data
