@@ -73,5 +73,5 @@ def test_archive_of_the_wrong_shape(tmp_path, monkeypatch):
     monkeypatch.setenv("MERCER_DATA", str(tmp_path))
     sums = store.Source(store.hashlib.sha256(path.read_bytes()).hexdigest())
     monkeypatch.setitem(store.SOURCES, "cmu_faces/cmu_faces_quarter.npz", sums)
-    with pytest.raises(ValueError, match=r"holds pixels \(3, 30, 32\) .*expected \(624, 30, 32\)"):
+    with pytest.raises(ValueError, match=r"holds \{'X': \(3, 30, 32\).*expected \{'X': \(624, 30, 32\)"):
         load_faces()

@@ -24,6 +24,6 @@ def test_another_set_is_named():
 def test_a_file_of_other_shape_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "iris.npz"
     np.savez(path, X=np.zeros((150, 4)), ranks=np.zeros((150, 4)), labels=np.array(["a"]), features=np.array(["b"]))
-    monkeypatch.setattr("mercer.datasets.label_ranking.fetch", lambda name: path)
+    monkeypatch.setattr("mercer.datasets.store.fetch", lambda name: path)
     with pytest.raises(ValueError, match=r"label_ranking/iris.npz holds .*; expected"):
         load_label_ranking("iris")

@@ -88,7 +88,7 @@ def test_without_network_the_message_names_the_way_out(home, monkeypatch, error)
 
 def test_file_without_address(home, monkeypatch):
     monkeypatch.setitem(store.SOURCES, "toy/toy.txt", store.Source(SUM))
-    with pytest.raises(FileNotFoundError, match=r"nobody offers it.*MERCER_DATA"):
+    with pytest.raises(FileNotFoundError, match=r"it cannot be downloaded.*MERCER_DATA"):
         fetch("toy/toy.txt")
 
 

@@ -1,4 +1,4 @@
-"""Data sets: embedded, from the folder ``$MERCER_DATA``, or downloaded once with a checksum."""
+"""Data sets: from scikit-learn, from the folder ``$MERCER_DATA``, or downloaded once with a checksum."""
 
 from mercer.datasets.curves import Gait, Weather, load_gait, load_weather
 from mercer.datasets.digits import DigitHalves, Digits, load_digit_halves, load_usps

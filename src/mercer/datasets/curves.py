@@ -1,4 +1,4 @@
-"""Curves: the weather over a year, the angles of a step."""
+"""Curves: weather over a year, angles over a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import read_arrays
 
 
 @dataclass(frozen=True)
@@ -33,27 +33,18 @@ class Gait:
 
 
 def load_weather() -> Weather:
-    """The Canadian weather of Ramsay and Silverman (R package fda): daily means over 1960–1994.
+    """Load the Canadian weather of Ramsay and Silverman (R package fda): daily means over 1960–1994.
 
     Read from ``$MERCER_DATA/canadian_weather``, checked against a pinned SHA-256.
     """
     names = ("temp", "precip", "log10precip", "station", "region")
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(names[:3], (35, 365)) | {"station": (35,), "region": (35,)}
-    return Weather(*_read("canadian_weather/canadian_weather.npz", shapes))
+    return Weather(*read_arrays("canadian_weather/canadian_weather.npz", shapes))
 
 
 def load_gait() -> Gait:
-    """The gait data of Olshen et al. (R package fda): angles of hip and knee over a step.
+    """Load the gait data of Olshen et al. (R package fda): angles of hip and knee over a step.
 
     Read from ``$MERCER_DATA/functional``, checked against a pinned SHA-256.
     """
-    return Gait(*_read("functional/gait.npz", {"hip": (39, 20), "knee": (39, 20), "t": (20,)}))
-
-
-def _read(name: str, shapes: dict[str, tuple[int, ...]]) -> list[np.ndarray]:
-    with np.load(fetch(name), allow_pickle=False) as arrays:
-        found = {each: arrays[each] for each in shapes if each in arrays}
-    held = {each: array.shape for each, array in found.items()}
-    if held != shapes:
-        raise ValueError(f"{name} holds {held}; expected {shapes}")
-    return list(found.values())
+    return Gait(*read_arrays("functional/gait.npz", {"hip": (39, 20), "knee": (39, 20), "t": (20,)}))

@@ -14,8 +14,8 @@ from mercer.datasets.store import fetch, find
 class DigitHalves:
     """The task of completing a digit: from its upper half, the lower one.
 
-    `inputs` and `outputs` have one row per digit, `labels` says which digit it is, and `shape` is
-    that of a whole image in rows and columns. Pixels lie in [−1, 1], background −1.
+    `inputs` and `outputs` have one row per digit, `labels` are the digits, `shape` is that of a whole image in rows and columns.
+    Pixels are in [−1, 1], background −1.
     """
 
     inputs: np.ndarray
@@ -24,7 +24,7 @@ class DigitHalves:
     shape: tuple[int, int]
 
     def whole(self, inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-        """Images put together from upper and lower halves, one per row.
+        """Join upper and lower halves to images, one per row.
 
         Examples
         --------
@@ -37,13 +37,13 @@ class DigitHalves:
 
 @dataclass(frozen=True)
 class Digits:
-    """Images of digits (n × rows × columns), pixels in [−1, 1], and which digit each shows."""
+    """Images of digits (n × rows × columns), pixels in [−1, 1], and the digit of each."""
 
     images: np.ndarray
     labels: np.ndarray
 
     def halves(self) -> DigitHalves:
-        """The same digits as a task: upper half → lower half."""
+        """Return the task of predicting the lower half from the upper half."""
         count, rows, columns = self.images.shape
         flat = self.images.reshape(count, -1)
         middle = (rows // 2) * columns
@@ -51,7 +51,7 @@ class Digits:
 
 
 def load_digit_halves() -> DigitHalves:
-    """The 1797 digits of 8×8 pixels that come with scikit-learn, upper four rows → lower four rows.
+    """Load the 1797 digits of 8×8 pixels of scikit-learn, upper four rows → lower four rows.
 
     Examples
     --------
@@ -66,11 +66,10 @@ def load_digit_halves() -> DigitHalves:
 
 
 def load_usps(subset: str = "train") -> Digits:
-    """The USPS digits of 16×16 pixels (LeCun et al. 1990).
+    """Load the USPS digits of 16×16 pixels (LeCun et al. 1990).
 
-    The files, and the order, of *The Elements of Statistical Learning*: read from
-    ``$MERCER_DATA/usps`` (``usps.npz``, or the book's text files), else downloaded once. Every
-    file is checked against a pinned SHA-256.
+    The files, and the order, of *The Elements of Statistical Learning*: read from ``$MERCER_DATA/usps`` (``usps.npz``, or the
+    book's text files), else downloaded once. Files are checked against pinned SHA-256 sums.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Faces seen from several sides."""
+"""Faces in several poses."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import read_arrays
 
 POSES = ("straight", "left", "right", "up")
 
 
 @dataclass(frozen=True)
 class FacePairs:
-    """Two views of the same person with the same expression: images (n × rows × columns) in, images out, and who it is."""
+    """Two views of the same person with the same expression: images (n × rows × columns) in, images out, and the person."""
 
     inputs: np.ndarray
     outputs: np.ndarray
     person: np.ndarray
 
     def with_mirrored(self) -> FacePairs:
-        """These pairs, then the same seen in a mirror."""
+        """Return these pairs, then their mirror images."""
         inputs, outputs = (np.concatenate([views, views[:, :, ::-1]]) for views in (self.inputs, self.outputs))
         return FacePairs(inputs, outputs, np.concatenate([self.person, self.person]))
 
@@ -37,9 +37,9 @@ class Faces:
     eyes: np.ndarray
 
     def pairs(self, source: str | Sequence[str], target: str = "straight") -> FacePairs:
-        """Pairs from each of the `source` poses to the `target` pose, the rest being equal.
+        """Pair images in the `source` poses with those in the `target` pose, the rest being equal.
 
-        Pictures without a counterpart are left out.
+        Images without a counterpart are left out.
         """
         sources = [source] if isinstance(source, str) else list(source)
         for pose in (*sources, target):
@@ -57,7 +57,7 @@ class Faces:
 
 
 def load_faces(size: str = "quarter") -> Faces:
-    """The CMU face images (Mitchell 1997): 20 people, 624 pictures, four poses, four expressions, with and without sunglasses.
+    """Load the CMU face images (Mitchell 1997): 20 people, 624 images, four poses, four expressions, with or without sunglasses.
 
     Read from ``$MERCER_DATA/cmu_faces``, checked against a pinned SHA-256.
 
@@ -68,16 +68,10 @@ def load_faces(size: str = "quarter") -> Faces:
     """
     if size not in _SHAPES:
         raise ValueError(f"size is {size!r}; expected 'quarter' (30 × 32 pixels) or 'half' (60 × 64)")
-    with np.load(fetch(f"cmu_faces/cmu_faces_{size}.npz"), allow_pickle=False) as arrays:
-        pixels = arrays["X"]
-        about = {name: arrays[name] for name in ("person", "pose", "expression", "eyes")}
-    shapes = {name: column.shape for name, column in about.items()}
-    if pixels.shape != (_COUNT, *_SHAPES[size]) or set(shapes.values()) != {(_COUNT,)}:
-        raise ValueError(
-            f"the CMU faces file holds pixels {pixels.shape} and columns {shapes}; "
-            f"expected {(_COUNT, *_SHAPES[size])} and ({_COUNT},) each"
-        )
-    return Faces(pixels.astype(float) / 255.0, **about)
+    shapes: dict[str, tuple[int, ...]] = {"X": (_COUNT, *_SHAPES[size])}
+    shapes |= dict.fromkeys(("person", "pose", "expression", "eyes"), (_COUNT,))
+    pixels, *columns = read_arrays(f"cmu_faces/cmu_faces_{size}.npz", shapes)
+    return Faces(pixels.astype(float) / 255.0, *columns)
 
 
 _COUNT = 624

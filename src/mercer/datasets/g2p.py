@@ -1,11 +1,10 @@
-"""Words and how they are pronounced: the grapheme-to-phoneme task of SIGMORPHON 2021."""
+"""Words and their pronunciations: the grapheme-to-phoneme task of SIGMORPHON 2021."""
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import fetch, read_rows
 
 SIZES = {"ady": 800, "ice": 800, "ita": 800, "rum": 800, "wel_sw": 800, "dut": 8000}
 """Training words of each language; the development and test parts are an eighth of that each."""
@@ -30,7 +29,7 @@ class Pronunciations:
 
 
 def load_pronunciations(language: str) -> Pronunciations:
-    """The words of one language, from Wiktionary by way of WikiPron (CC BY-SA 3.0).
+    """Load the words of one language, from Wiktionary by way of WikiPron (CC BY-SA 3.0).
 
     Read from ``$MERCER_DATA/strings/g2p``, checked against pinned SHA-256 sums.
     """
@@ -42,9 +41,5 @@ def load_pronunciations(language: str) -> Pronunciations:
 
 
 def _read(language: str, part: str, expected: int) -> PronouncedWords:
-    name = f"strings/g2p/{language}_{part}.tsv.gz"
-    with gzip.open(fetch(name), "rt", encoding="utf-8") as file:
-        pairs = [line.rstrip("\n").split("\t") for line in file]
-    if len(pairs) != expected or any(len(pair) != 2 for pair in pairs):
-        raise ValueError(f"{name} holds {len(pairs)} lines; expected {expected} of a word, a tab and its phones")
+    pairs = read_rows(fetch(f"strings/g2p/{language}_{part}.tsv.gz"), expected, "a word, its phones")
     return PronouncedWords([word for word, _ in pairs], [phones.split(" ") for _, phones in pairs])

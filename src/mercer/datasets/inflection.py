@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import fetch, read_rows
 
 LANGUAGES = ("english", "german", "spanish")
 SETTINGS = {"low": 100, "medium": 1000}
@@ -24,7 +23,7 @@ class InflectedWords:
         return len(self.forms)
 
     def first(self, n: int) -> InflectedWords:
-        """The first n."""
+        """Return the first n words."""
         return InflectedWords(self.requests[:n], self.forms[:n])
 
 
@@ -40,7 +39,7 @@ class InflectionTask:
 
 
 def load_inflection(language: str, setting: str = "low") -> InflectionTask:
-    """Words of one language, from UniMorph by way of the shared task of CoNLL–SIGMORPHON 2017.
+    """Load words of one language, from UniMorph by way of the shared task of CoNLL–SIGMORPHON 2017.
 
     Read from ``$MERCER_DATA/strings/inflection``, checked against pinned SHA-256 sums.
     """
@@ -53,11 +52,5 @@ def load_inflection(language: str, setting: str = "low") -> InflectionTask:
 
 
 def _read(language: str, part: str, expected: int) -> InflectedWords:
-    name = f"strings/inflection/{language}-{part}.tsv.gz"
-    with gzip.open(fetch(name), "rt", encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file]
-    if len(rows) != expected or any(len(row) != 3 for row in rows):
-        raise ValueError(
-            f"{name} holds {len(rows)} lines; expected {expected} of a lemma, its form and tags, parted by tabs"
-        )
+    rows = read_rows(fetch(f"strings/inflection/{language}-{part}.tsv.gz"), expected, "a lemma, its form, its tags")
     return InflectedWords([(lemma, tags) for lemma, _, tags in rows], [form for _, form, _ in rows])

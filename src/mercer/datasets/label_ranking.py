@@ -1,4 +1,4 @@
-"""Label ranking: inputs with an order of the labels, from the one that fits best to the one that fits least."""
+"""Label ranking: inputs with an order of the labels, best first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import read_arrays
 from mercer.structures.rankings import as_rankings
 
 SHAPES = {
@@ -31,7 +31,7 @@ class LabelRanking:
 
 
 def load_label_ranking(name: str) -> LabelRanking:
-    """One of the sets of Cheng, Hühn and Hüllermeier (2009), or the sushi preferences of Kamishima.
+    """Load one of the sets of Cheng, Hühn and Hüllermeier (2009), or the sushi preferences of Kamishima.
 
     In authorship, glass, iris and vehicle the ranking is the order of the classes under a naive Bayes classifier of the
     original data; in housing it is the order of attributes left out of the inputs. Read from ``$MERCER_DATA/label_ranking``,
@@ -45,11 +45,6 @@ def load_label_ranking(name: str) -> LabelRanking:
     if name not in SHAPES:
         raise ValueError(f"name={name!r}; expected one of {', '.join(SHAPES)}")
     n, features, labels = SHAPES[name]
-    with np.load(fetch(f"label_ranking/{name}.npz"), allow_pickle=False) as arrays:
-        held = {key: arrays[key] for key in ("X", "ranks", "labels", "features") if key in arrays}
-    shapes = {key: array.shape for key, array in held.items()}
-    expected = {"X": (n, features), "ranks": (n, labels), "labels": (labels,), "features": (features,)}
-    if shapes != expected:
-        raise ValueError(f"label_ranking/{name}.npz holds {shapes}; expected {expected}")
-    ranks = as_rankings(held["ranks"], "ranks")
-    return LabelRanking(held["X"].astype(float), ranks.astype(np.int64), held["labels"], held["features"])
+    shapes = {"X": (n, features), "ranks": (n, labels), "labels": (labels,), "features": (features,)}
+    X, ranks, *names = read_arrays(f"label_ranking/{name}.npz", shapes)
+    return LabelRanking(X.astype(float), as_rankings(ranks, "ranks").astype(np.int64), *names)

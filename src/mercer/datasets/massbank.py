@@ -1,4 +1,4 @@
-"""Tandem mass spectra and the molecules they are of."""
+"""Tandem mass spectra and their molecules."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mercer.datasets.store import fetch
 from mercer.structures.molecules.spectra import MassSpectrum
 
 PROTON = 1.007276467
-"""What [M+H]⁺ weighs more than the molecule, in units of m/z."""
+"""The mass of [M+H]⁺ less that of the molecule, in units of m/z."""
 
 
 @dataclass(frozen=True)
 class MolecularSpectra:
-    """Spectra, the SMILES, mass and packed ECFP4 fingerprint of their molecules, and which of them are for testing."""
+    """Spectra, the SMILES, mass and packed ECFP4 fingerprint of their molecules, and a mask of the test spectra."""
 
     spectra: np.ndarray
     smiles: np.ndarray
@@ -27,12 +27,12 @@ class MolecularSpectra:
         return len(self.spectra)
 
     def take(self, rows: np.ndarray) -> MolecularSpectra:
-        """Some of them."""
+        """Return the spectra at `rows`."""
         return MolecularSpectra(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
 def load_massbank() -> MolecularSpectra:
-    """3979 spectra of MassBank, [M+H]⁺ at high resolution, one per molecule; 799 of them for testing.
+    """Load 3979 spectra of MassBank, [M+H]⁺ at high resolution, one per molecule; 799 of them for testing.
 
     The records of one molecule were merged: m/z rounded to 0.01, intensities scaled to a maximum of 1 and added up, the 100
     highest peaks kept. The precursor's m/z is that of the molecule's formula. Read from ``$MERCER_DATA/msms_massbank``,

@@ -26,7 +26,7 @@ class MultiLabel:
     features: np.ndarray
 
     def names(self, row: np.ndarray) -> list[str]:
-        """The labels of one row of indicators, in words."""
+        """Return the names of the labels of one row of indicators."""
         return [str(label) for label in self.labels[np.asarray(row) > 0]]
 
 
@@ -41,14 +41,14 @@ SIZES = {
 
 
 def load_multilabel(name: str) -> MultiLabel:
-    """A multi-label set of the Mulan collection (Tsoumakas et al. 2011), with its official split.
+    """Load a multi-label set of the Mulan collection (Tsoumakas et al. 2011), with its official split.
 
     Read from ``$MERCER_DATA/multilabel``, checked against a pinned SHA-256.
 
     Parameters
     ----------
     name : {"bibtex", "corel5k", "emotions", "enron", "yeast"}
-        Which set.
+        Name of the set.
     """
     if name not in SIZES:
         raise ValueError(f"name is {name!r}; expected one of {', '.join(SIZES)}")
@@ -69,7 +69,7 @@ def load_multilabel(name: str) -> MultiLabel:
 
 
 def _dense(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, int], path: str) -> np.ndarray:
-    """A matrix kept whole, or as the places of its entries (which are ones where no values are kept)."""
+    """Return a matrix that is stored whole, or as a sparse matrix (of ones if no values are stored)."""
     if name in arrays:
         matrix = arrays[name].astype(float)
     else:

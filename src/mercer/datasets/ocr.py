@@ -14,7 +14,7 @@ LETTER_SHAPE = (16, 8)
 
 @dataclass(frozen=True)
 class HandwrittenWords:
-    """Words as the images of their letters, what they say, and the fold each belongs to.
+    """Words as images of their letters, as strings, and the fold each belongs to.
 
     `images` holds one array (letters × 16 × 8) of zeros and ones per word, `strings` the words, `folds` numbers from 0 to 9.
     """
@@ -27,12 +27,12 @@ class HandwrittenWords:
         return len(self.strings)
 
     def take(self, rows: np.ndarray) -> HandwrittenWords:
-        """Some of the words."""
+        """Return the words at `rows`."""
         return HandwrittenWords(self.images[rows], self.strings[rows], self.folds[rows])
 
 
 def load_ocr_words() -> HandwrittenWords:
-    """The 6877 handwritten words of Kassel (1995), as cut into letters and folds by Taskar et al. (2004).
+    """Load the 6877 handwritten words of Kassel (1995), as cut into letters and folds by Taskar et al. (2004).
 
     52,152 letters of 16×8 binary pixels; 55 distinct words, each without its first letter, which was a capital.
     Read from ``$MERCER_DATA/ocr_letters``, checked against a pinned SHA-256.

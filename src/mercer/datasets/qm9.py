@@ -1,4 +1,4 @@
-"""Small molecules as text and as graphs."""
+"""Small molecules as SMILES and as graphs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SmallMolecules:
 
     smiles: np.ndarray
     atoms: np.ndarray
-    """Atomic numbers, nine columns, filled up with zeros."""
+    """Atomic numbers, nine columns, padded with zeros."""
     bonds: np.ndarray
     """Orders of the bonds of all pairs of atoms, row by row of the upper triangle."""
     charges: np.ndarray
@@ -30,11 +30,11 @@ class SmallMolecules:
         return len(self.smiles)
 
     def take(self, rows: np.ndarray) -> SmallMolecules:
-        """Some of them."""
+        """Return the molecules at `rows`."""
         return SmallMolecules(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def graphs(self) -> np.ndarray:
-        """Graphs of networkx, nodes labelled by element and edges by the order of the bond."""
+        """Return networkx graphs, nodes labelled by element and edges by the order of the bond."""
         nx = networkx()
         size = self.atoms.shape[1]
         firsts, seconds = np.triu_indices(size, 1)
@@ -49,7 +49,7 @@ class SmallMolecules:
 
 
 def load_qm9() -> SmallMolecules:
-    """The 133,595 distinct molecules of QM9 (Ramakrishnan et al. 2014), up to nine atoms of C, N, O and F, without hydrogen.
+    """Load the 133,595 distinct molecules of QM9 (Ramakrishnan et al. 2014), up to nine atoms of C, N, O and F, without hydrogen.
 
     SMILES in alphabetical order; bonds without aromatic ones. Read from ``$MERCER_DATA/qm9``, checked against a pinned SHA-256.
     """

@@ -1,11 +1,12 @@
-"""Where the files of a data set come from, and the promise that they are the ones we mean.
+"""Locate data files, verify their SHA-256, and read them.
 
-A file is looked for in ``$MERCER_DATA``, then in the user's cache, which is filled by a download.
-Wherever it comes from, its SHA-256 has to be the one written here.
+A file is looked for in ``$MERCER_DATA``, then in the user's cache, which is filled by a download. Its SHA-256 must be that of
+the file ``SHA256SUMS`` beside this module.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import shutil
@@ -14,16 +15,18 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from mercer.core.files import written_atomically
 
 
 class ChecksumError(ValueError):
-    """A file is not the one its name promises."""
+    """A file does not have the SHA-256 pinned for its name."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a file must contain (its SHA-256), and where it can be downloaded, if anywhere."""
+    """The SHA-256 of a file, and its address if it can be downloaded."""
 
     sha256: str
     url: str | None = None
@@ -34,38 +37,37 @@ _DOWNLOADS = {f"usps/{name}": f"{_ESL}/{name}" for name in ("zip.train.gz", "zip
 
 
 def _sources() -> dict[str, Source]:
-    """The files of ``SHA256SUMS``, a list that ``sha256sum --check`` reads too."""
+    """Read ``SHA256SUMS``, a list that ``sha256sum --check`` reads too."""
     lines = Path(__file__).with_name("SHA256SUMS").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(maxsplit=1) for line in lines)
     return {name: Source(digest, _DOWNLOADS.get(name)) for digest, name in pairs}
 
 
 SOURCES: dict[str, Source] = _sources()
-"""Every file the loaders know, by its path under ``$MERCER_DATA``."""
+"""All files of the data sets, by their paths under ``$MERCER_DATA``."""
 
 
 def fetch(name: str) -> Path:
-    """The path of the file `name`, its checksum verified; downloaded if it has to be.
+    """Return the path of a file, its checksum verified; download it if necessary.
 
     Parameters
     ----------
     name : str
-        A key of `mercer.datasets.store.SOURCES`, such as ``"usps/zip.train.gz"``. It is looked for
-        in ``$MERCER_DATA``, then in the user's cache, then downloaded into the cache.
+        A key of `mercer.datasets.store.SOURCES`, such as ``"usps/zip.train.gz"``.
 
     Raises
     ------
     ChecksumError
-        The file that was found or downloaded has another SHA-256 than the one pinned.
+        The file has another SHA-256 than the one pinned.
     FileNotFoundError
-        The file is nowhere, and cannot be downloaded; the message says where to put it.
+        The file was not found and cannot be downloaded; the message says where to put it.
     """
     path = find(name)
     if path is not None:
         return path
     source, target = SOURCES[name], cache_folder() / name
     if source.url is None:
-        raise FileNotFoundError(_missing(name, "nobody offers it for download"))
+        raise FileNotFoundError(_missing(name, "it cannot be downloaded"))
     try:
         _download(source.url, source.sha256, target)
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
@@ -75,7 +77,7 @@ def fetch(name: str) -> Path:
 
 
 def find(name: str) -> Path | None:
-    """The path of the file `name`, its checksum verified, if it is on this machine; else None."""
+    """Return the path of a file, its checksum verified, if it is on this machine; else None."""
     if name not in SOURCES:
         raise ValueError(f"name is {name!r}; expected one of {', '.join(sorted(SOURCES))}")
     for folder in (data_folder(), cache_folder()):
@@ -86,7 +88,7 @@ def find(name: str) -> Path | None:
 
 
 def data_folder() -> Path | None:
-    """The folder named by the environment variable MERCER_DATA; None where it is not set."""
+    """Return the folder named by the environment variable MERCER_DATA; None if it is not set."""
     value = os.environ.get("MERCER_DATA")
     if not value:
         return None
@@ -100,25 +102,44 @@ def data_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: ``mercer`` in the user's cache folder."""
+    """Return the folder of downloads: ``mercer`` in the user's cache folder."""
     root = os.environ.get("XDG_CACHE_HOME")
     return (Path(root) if root else Path.home() / ".cache") / "mercer"
+
+
+def read_arrays(name: str, shapes: dict[str, tuple[int, ...]]) -> list[np.ndarray]:
+    """Read arrays of an ``.npz`` file; raise ValueError unless they have these shapes."""
+    with np.load(fetch(name), allow_pickle=False) as arrays:
+        found = {each: arrays[each] for each in shapes if each in arrays}
+    held = {each: array.shape for each, array in found.items()}
+    if held != shapes:
+        raise ValueError(f"{name} holds {held}; expected {shapes}")
+    return list(found.values())
+
+
+def read_rows(path: Path, expected: int, columns: str) -> list[list[str]]:
+    """Read a compressed file of tab-separated rows; raise ValueError unless it has as many rows, with these columns."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    if len(rows) != expected or any(len(row) != len(columns.split(", ")) for row in rows):
+        raise ValueError(f"{path.name} holds {len(rows)} lines; expected {expected} of {columns}, separated by tabs")
+    return rows
 
 
 def _download(url: str, sha256: str, target: Path) -> None:
     with urllib.request.urlopen(url, timeout=30) as response, written_atomically(target) as path:
         with path.open("wb") as file:
             shutil.copyfileobj(response, file)
-        _check(path, sha256, said_of=url)
+        _check(path, sha256, origin=url)
 
 
-def _check(path: Path, expected: str, said_of: str | None = None) -> None:
+def _check(path: Path, expected: str, origin: str | None = None) -> None:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != expected:
         raise ChecksumError(
-            f"{said_of or path} has SHA-256 {found}; expected {expected}. It was not used: "
-            "replace it by the original file, or delete it to have it looked for elsewhere"
+            f"{origin or path} has SHA-256 {found}; expected {expected}. It was not used: "
+            "replace it by the original file, or delete it to look for it elsewhere"
         )
 
 

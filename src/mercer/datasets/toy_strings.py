@@ -44,7 +44,7 @@ class StringPairs:
 
 
 def make_string_pairs(n: int = 200, random_state: int | None = None, inserted: str = LETTERS) -> StringPairs:
-    """Pairs drawn from the three classes, each class as likely as the others.
+    """Draw pairs from the three classes, each with the same probability.
 
     Inputs come from a Markov chain over a, b, c, d, of 10 to 15 letters: in class 0 every letter is as likely as any
     other to come next, in class 1 a letter is followed by itself with probability 0.7, in class 2 too but there are
@@ -80,7 +80,7 @@ def make_string_pairs(n: int = 200, random_state: int | None = None, inserted: s
 
 
 def likeliest_class(inputs: Sequence[str]) -> np.ndarray:
-    """The class under which each input is most probable: no method can know more from the input.
+    """Return the class under which each input is most probable, the best possible prediction.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sentences → trees: a small language in which words, not rules, decide what a phrase belongs to."""
+"""Sentences → trees: a small language in which words, not rules, decide where a phrase is attached."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer.structures.grammar import Grammar
-from mercer.structures.trees import Tree, leaves
+from mercer.structures.trees import Tree, is_node, leaves
 
 OF_VERBS: dict[str, list[str]] = {
     "saw": ["with telescope", "with binoculars", "from tower", "at noon"],
@@ -19,7 +19,7 @@ OF_VERBS: dict[str, list[str]] = {
     "fed": ["with spoon", "with bottle", "at noon", "from tower"],
     "drew": ["with pencil", "with brush", "from ladder", "at dawn"],
 }
-"""What is said of an action: by what means, from where, when."""
+"""Phrases of each verb: means, place, time."""
 
 OF_NOUNS: dict[str, list[str]] = {
     "man": ["with hat", "with beard", "with telescope", "from village"],
@@ -37,7 +37,7 @@ OF_NOUNS: dict[str, list[str]] = {
     "garden": ["with pond", "in village"],
     "farm": ["with pond", "in village"],
 }
-"""What is said of a thing: what it has, where it is or comes from."""
+"""Phrases of each noun: parts, place, origin."""
 
 OBJECTS = ("man", "woman", "dog", "horse", "house", "box")
 SUBJECTS = ("I", "we", "she")
@@ -46,7 +46,7 @@ PHRASES = (0.4, 0.4, 0.2)
 """Probability of one, two and three phrases after the object."""
 
 NOISE = 0.05
-"""Probability that a phrase says something that is said of anything."""
+"""Probability that a phrase is drawn from all phrases."""
 
 _ANY = sorted({phrase for phrases in (*OF_VERBS.values(), *OF_NOUNS.values()) for phrase in phrases})
 
@@ -64,7 +64,7 @@ GRAMMAR = Grammar.read(
         ]
     )
 )
-"""Rules under which every phrase may belong to the action or to any thing before it."""
+"""Rules under which every phrase may be attached to the verb or to any noun before it."""
 
 _BARE = ("noon", "dawn", "anger")
 """Nouns that go without an article."""
@@ -82,11 +82,11 @@ class ParsedSentences:
 
 
 def make_parsed_sentences(n: int = 200, random_state: int | None = None) -> ParsedSentences:
-    """Sentences such as *she opened the box with the key in anger*, with their trees.
+    """Draw sentences such as *she opened the box with the key in anger*, with their trees.
 
-    A verb and an object are followed by one to three phrases. Each belongs to the verb, the object or a thing in a phrase
-    before it, one as likely as the other among those still open; what it says is drawn from what is said of that verb or
-    thing, or from anything (`NOISE`). Under `GRAMMAR` a sentence has 2, 5 or 14 trees.
+    A verb and an object are followed by one to three phrases. Each is attached to the verb, the object or a noun in a phrase
+    before it, with equal probability among those still open, and is drawn from the phrases of that verb or noun, or from all
+    phrases (`NOISE`). Under `GRAMMAR` a sentence has 2, 5 or 14 trees.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def make_parsed_sentences(n: int = 200, random_state: int | None = None) -> Pars
 
 
 def log_likelihood(tree: Tree) -> float:
-    """The logarithm of the probability of a tree, but for what all trees of a sentence share: no method can know more.
+    """Return the log-probability of a tree up to a constant of its sentence; its maximum is the best possible prediction.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def log_likelihood(tree: Tree) -> float:
 
 
 def attachments(tree: Tree) -> list[tuple[int, str, str]]:
-    """Each phrase from left to right: how deep the place is it belongs to, the verb (depth 0) or noun there, and what it says.
+    """List the phrases from left to right: depth of the attachment, the verb (depth 0) or noun, and the phrase.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def attachments(tree: Tree) -> list[tuple[int, str, str]]:
 
 
 def _of_thing(thing: Tree, depth: int) -> tuple[str, list[tuple[int, str, str]]]:
-    """The noun of a thing, and the phrases that belong to it or to what is in them."""
+    """Return the noun of a noun phrase, and the phrases inside it."""
     after = []
-    while isinstance(thing[1], tuple) and thing[1][0] == "NP":
+    while is_node(thing[1]) and thing[1][0] == "NP":
         after.append(thing[2])
         thing = thing[1]
-    noun = thing[-1][1] if isinstance(thing[-1], tuple) else thing[-1]
+    noun = thing[-1][1] if is_node(thing[-1]) else thing[-1]
     return noun, [each for phrase in reversed(after) for each in _of_phrase(phrase, depth, noun)]
 
 
@@ -163,7 +163,7 @@ def _said_of(head: str) -> list[str]:
 
 
 def _sentence(rng: np.random.Generator) -> Tree:
-    """One tree: the places a phrase may belong to are a stack, and one that is taken closes those after it."""
+    """Draw one tree: open places of attachment are a stack, and one that is taken closes those after it."""
     verb = _Place(str(rng.choice(list(OF_VERBS))), [])
     thing = _Place(str(rng.choice(OBJECTS)), [])
     subject, opened = str(rng.choice(SUBJECTS)), [verb, thing]
@@ -181,7 +181,7 @@ def _sentence(rng: np.random.Generator) -> Tree:
 
 
 class _Place(NamedTuple):
-    """A verb or noun, and the phrases that belong to it."""
+    """A verb or noun, and the phrases attached to it."""
 
     word: str
     phrases: list[tuple[str, _Place]]
