@@ -106,7 +106,7 @@ def test_size_edges_and_connection():
 def test_edits_are_all_single_changes():
     decoder = fitted()
     path = labelled(nx.path_graph(3), "CCO")
-    made = edited(path, decoder._labels)
+    made = edited(path, decoder.labels_)
     assert made[0] is path
     labels = [g for g in made if set(map(frozenset, g.edges)) == set(map(frozenset, path.edges))]
     assert len(labels) == 1 + 3 * 2 + 2 * 1  # the path, other elements, the other kind of edge

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from mercer.decoders import Candidates, FixedPoint
-from mercer.decoders.mean_shift import Hills, climb
+from mercer.decoders.mean_shift import GaussianSum, mean_shift
 from mercer.embeddings import Implicit, Pivoted, PrincipalComponents, Spectral
 from mercer.kernels import Gaussian, GaussianOf, Laplacian, Linear
 from mercer.testing import check_decoder
@@ -37,13 +37,13 @@ def test_never_worse_than_any_training_output_and_inside_the_box(seed, scale):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
-def test_every_climb_is_monotone(seed):
+def test_every_run_is_monotone(seed):
     Y, W = problem(seed, queries=5)
-    hills, far = Hills(Y, 0.7), np.full((5, 2), 1e9)
+    sums, far = GaussianSum(Y, 0.7, W), np.full((5, 2), 1e9)
     starts = np.random.default_rng(seed + 1).normal(size=(5, 2)) * 2
     heights = [surface(s, w, Y, 0.7) for s, w in zip(starts, W, strict=True)]
     for steps in (1, 2, 3, 5, 8, 13):
-        points, reached, _ = climb(hills, starts, W, -far, far, max_iter=steps, tol=0.0)
+        points, reached, _ = mean_shift(sums, starts, (-far, far), max_iter=steps, tol=0.0)
         again = [surface(p, w, Y, 0.7) for p, w in zip(points, W, strict=True)]
         np.testing.assert_allclose(reached, again, atol=1e-12)
         assert (reached >= np.array(heights) - 1e-12).all()
@@ -68,7 +68,7 @@ def test_beats_the_candidates_where_the_answer_is_between_them():
     decoder = FixedPoint().fit(embedding)
     np.testing.assert_allclose(decoder.decode(W), [[0.0]], atol=1e-5)
     assert decoder.objective(W, decoder.decode(W)) < decoder.objective(W, Candidates().fit(embedding).decode(W))
-    assert 1 <= decoder.n_iter_ <= 100
+    assert 1 <= decoder.iterations(W) <= 100
 
 
 def test_negative_weights_push_away_but_not_out_of_the_box():
@@ -122,7 +122,7 @@ def test_batches_change_nothing(monkeypatch):
     Y, W = problem(7, queries=9)
     decoder = FixedPoint().fit(Implicit().fit(Gaussian(1.0), Y))
     whole = decoder.decode(W)
-    monkeypatch.setattr("mercer.decoders.fixed_point._PULLS", 8 * 6 * 2)
+    monkeypatch.setattr("mercer.decoders.fixed_point._TERMS", 8 * 6 * 2)
     np.testing.assert_allclose(decoder.decode(W), whole, atol=1e-7)
 
 

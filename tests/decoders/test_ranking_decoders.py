@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mercer import DependencyEstimator
 from mercer.core.arrays import NumericalWarning
 from mercer.decoders import Assignment, Candidates, ExpectedLoss, KemenyOrder, Sorting, auto_decoder
-from mercer.decoders.linear_ordering import best_order, tangles
+from mercer.decoders.linear_ordering import best_order, components
 from mercer.embeddings import Features, Implicit, Spectral
 from mercer.kernels import Borda, Kemeny, Lehmer, RankHamming
 from mercer.losses import Hamming, Kendall, KernelLoss, SquaredError, ZeroOne
@@ -95,7 +95,7 @@ def test_a_search_cut_short_says_how_far_off_it_may_be(items, seed, width, secon
     assert found.value <= enumerated(gains) + 1e-9 <= found.value + found.gap + 2e-9
 
 
-def test_many_items_are_taken_apart_into_tangles():
+def test_many_items_are_taken_apart_into_components():
     rng = np.random.default_rng(0)
     order = rng.permutation(40)
     place = np.argsort(order)
@@ -103,7 +103,7 @@ def test_many_items_are_taken_apart_into_tangles():
     gains = np.triu(gains, 1) - np.triu(gains, 1).T
     a, _, c = order[10:13]
     gains[a, c], gains[c, a] = -0.5, 0.5  # one circle of three
-    assert sorted(len(group) for group in tangles(gains)) == [1] * 37 + [3]
+    assert sorted(len(group) for group in components(gains)) == [1] * 37 + [3]
     found = best_order(gains, 10, 60.0)
     assert found.order.tolist() == order.tolist()
     assert found.gap == 0
@@ -133,7 +133,7 @@ def test_beyond_six_items_the_search_takes_over(items):
     W = rng.normal(size=(3, 9))
     decoder = KemenyOrder().fit(Implicit().fit(Kemeny(), outputs))
     found = decoder.decode(W)
-    assert (decoder.gap_ == 0).all()
+    assert (decoder.gaps(W) == 0).all()
     signs = Kemeny().feature_map(outputs)
     best = (W @ signs(outputs) @ signs(everything(items)).T).max(axis=1)
     np.testing.assert_allclose(np.sum(W @ signs(outputs) * signs(found), axis=1), best)
@@ -151,10 +151,12 @@ def test_the_decoder_warns_with_the_gap():
     rng = np.random.default_rng(0)
     outputs = np.argsort(rng.random((60, items)), axis=1)
     decoder = KemenyOrder(width=3).fit(Implicit().fit(Kemeny(), outputs))
-    with pytest.warns(NumericalWarning, match=r"1 of 2 rankings were not proved .*gap_"):
-        decoder.decode(np.vstack([rng.normal(size=60), np.eye(60)[0]]))
-    assert decoder.gap_[0] > 0
-    assert decoder.gap_[1] == 0
+    points = np.vstack([rng.normal(size=60), np.eye(60)[0]])
+    with pytest.warns(NumericalWarning, match=r"1 of 2 rankings were not proved .*gaps\(H\)"):
+        decoder.decode(points)
+    gaps = decoder.gaps(points)
+    assert gaps[0] > 0
+    assert gaps[1] == 0
 
 
 @pytest.mark.parametrize(

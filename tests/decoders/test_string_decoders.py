@@ -60,7 +60,8 @@ def weights_of(seed):
 def check_exact(decoder, kernel, weights, allowed):
     words, scores = enumerated(kernel, weights, allowed)
     fitted = decoder.fit(Implicit().fit(kernel, OUTPUTS))
-    for word, report, own in zip(fitted.decode(weights), fitted.reports_, scores, strict=True):
+    for word, report, own in zip(fitted.decode(weights), fitted.reports(weights), scores, strict=True):
+        assert word == report.object
         assert word in words
         np.testing.assert_allclose([report.objective, report.bound], -own.max(), rtol=1e-7, atol=1e-9)
         assert report.optimal
@@ -88,8 +89,7 @@ def test_beam_search_is_as_good_as_it_says(kernel):
     best = scores.max(axis=1)
     for width in (1, 8, 800):
         decoder = BeamSearch(width).fit(Implicit().fit(kernel, OUTPUTS))
-        decoder.decode(weights)
-        found, bound = np.transpose([[report.objective, report.bound] for report in decoder.reports_])
+        found, bound = np.transpose([[report.objective, report.bound] for report in decoder.reports(weights)])
         assert np.all(found >= -best - 1e-9)
         assert np.all(bound <= -best + 1e-9)
         assert np.mean(np.isclose(found, -best)) >= {1: 0.3, 8: 0.6, 800: 0.95}[width]
@@ -103,14 +103,15 @@ def test_an_eulerian_walk_finds_a_string_with_the_counts_that_were_predicted(wor
     outputs = as_objects([word, "abc", "ccab"])
     noise = np.random.default_rng(seed).uniform(-0.1, 0.1, size=2)
     decoder = EulerianWalk(length=(n, 12)).fit(Implicit().fit(2.0 * Spectrum(n), outputs))
-    found = decoder.decode(np.asarray([[1.0, 0.01 * noise[0], 0.01 * noise[1]]]))[0]
-    assert decoder.reports_[0].optimal
+    point = np.asarray([[1.0, 0.01 * noise[0], 0.01 * noise[1]]])
+    found = decoder.decode(point)[0]
+    assert decoder.reports(point)[0].optimal
     assert Spectrum(n)([found], [word])[0, 0] == Spectrum(n).diag([word])[0] == Spectrum(n).diag([found])[0]
     if len(word) <= 6:
         same = [other for other in ALL if len(other) == len(word)]
         grams = sorted(word[i : i + n] for i in range(len(word) - n + 1))
         equal = [o for o in same if sorted(o[i : i + n] for i in range(len(o) - n + 1)) == grams]
-        assert decoder.walks_ == [len(equal)]
+        assert decoder.walks(point) == [len(equal)]
         if len(equal) == 1:
             assert found == word
 
@@ -119,9 +120,8 @@ def test_an_eulerian_walk_that_is_none_falls_back_to_the_beam():
     weights = np.concatenate([weights_of(seed) for seed in range(15)])
     embedding = Implicit().fit(Spectrum(2), OUTPUTS)
     walks, beam = EulerianWalk().fit(embedding), BeamSearch().fit(embedding)
-    walks.decode(weights), beam.decode(weights)
-    assert 0 in walks.walks_
-    own, other = ([report.objective for report in decoder.reports_] for decoder in (walks, beam))
+    assert 0 in walks.walks(weights)
+    own, other = ([report.objective for report in decoder.reports(weights)] for decoder in (walks, beam))
     assert np.all(np.asarray(own) <= np.asarray(other) + 1e-9)
 
 
@@ -133,16 +133,11 @@ def test_every_embedding_gives_the_same(kernel, embedding):
     fitted = embedding.fit(kernel, OUTPUTS)
     H = weights if fitted.coordinates_ is None else weights @ fitted.coordinates_
     decoder = BeamSearch().fit(fitted)
-    words = decoder.decode(H)
     plain = BeamSearch().fit(Implicit().fit(kernel, OUTPUTS))
-    if isinstance(embedding, PrincipalComponents):
-        plain.decode(fitted.weights(H))
-    else:
-        plain.decode(weights)
-    np.testing.assert_allclose(
-        [report.objective for report in decoder.reports_], [report.objective for report in plain.reports_], rtol=1e-6
-    )
-    np.testing.assert_allclose(decoder.objective(H, words), [r.objective for r in decoder.reports_], rtol=1e-9)
+    same = fitted.weights(H) if isinstance(embedding, PrincipalComponents) else weights
+    objectives = [report.objective for report in decoder.reports(H)]
+    np.testing.assert_allclose(objectives, [report.objective for report in plain.reports(same)], rtol=1e-6)
+    np.testing.assert_allclose(decoder.objective(H, decoder.decode(H)), objectives, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -276,8 +271,7 @@ def test_time_over_still_gives_a_sound_gap():
     outputs = as_objects(["".join(rng.choice(list("abcdefgh"), size=14)) for _ in range(40)])
     kernel = Mismatch(3, 1, "abcdefgh")
     decoder = BranchAndBound(0.02).fit(Implicit().fit(kernel, outputs))
-    decoder.decode(rng.uniform(0.0, 0.2, size=(3, 40)))
-    for report in decoder.reports_:
+    for report in decoder.reports(rng.uniform(0.0, 0.2, size=(3, 40))):
         assert np.isfinite(report.bound)
         assert report.bound <= report.objective
         assert report.gap > 0

@@ -1,6 +1,5 @@
-"""A point of the output feature space back to a real object."""
+"""Decoders: from a point of the output feature space back to an object."""
 
-from mercer.decoders.auto import auto_decoder
 from mercer.decoders.barycenter import Barycenter
 from mercer.decoders.base import Decoder, Ranked, best
 from mercer.decoders.blocks import Blocks, best_of_blocks
@@ -11,6 +10,7 @@ from mercer.decoders.fixed_point import FixedPoint
 from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
+from mercer.decoders.registry import auto_decoder, register
 from mercer.decoders.standardized import Standardized
 from mercer.decoders.strings import BeamSearch, BranchAndBound, EulerianWalk, LongestPath, Report
 
@@ -39,4 +39,5 @@ __all__ = [
     "auto_decoder",
     "best",
     "best_of_blocks",
+    "register",
 ]

@@ -1,4 +1,4 @@
-"""Graphs built from the graphs a point is made of."""
+"""Graphs built from the training graphs with the largest weights."""
 
 from __future__ import annotations
 
@@ -11,40 +11,44 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, as_vectors, take
+from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import Decoder
-from mercer.decoders.graph_edits import GraphLabels, edited
+from mercer.decoders.graph_edits import GraphLabels, Labels, edited
+from mercer.decoders.pool import ROUNDING, snapped, top
 from mercer.embeddings.base import Embedding
 from mercer.structures.graphs import as_graphs, networkx
 
 _CHUNK = 2**12
 """Built graphs scored at a time."""
 
+_ROUNDS = 10
+"""Most rounds of the alternating minimisation of a barycentre."""
+
 
 class Barycenter(Decoder):
-    r"""A labelled graph near to those the point is made of, by a fused Gromov–Wasserstein barycentre (Brogat-Motte et al. 2022).
+    r"""A labelled graph near to those with weight, by a fused Gromov–Wasserstein barycentre (Brogat-Motte et al. 2022).
 
     .. math:: \arg\min_{C, F} \sum_j w_j\, \mathrm{FGW}_a\big((C, F), (C_j, F_j)\big)
 
-    over the adjacency matrices C and label rows F of the graphs with the largest weights :math:`w_j > 0`, which are made to
-    add up to one. The transport plans of the barycentre carry their edges and labels over: each node takes the label with the
-    most mass, and pairs of nodes are joined from the most mass down, until there are as many edges as the graphs have on
-    average. Of the graphs built so (for each size among the parts, and for an edge more or less) the one nearest to the
-    point under the output kernel is returned; `edits` goes on from there, one label or edge at a time, as long as that
-    brings it nearer.
+    over the adjacency matrices C and label rows F of the graphs with the largest weights :math:`w_j > 0`, scaled to sum to one.
+    The transport plans of the barycentre carry their edges and labels over: each node takes the label with the most mass, and
+    pairs of nodes are joined from the most mass down, until there are as many edges as the graphs have on average. Of the
+    graphs built so (for each size among the parts, and for an edge more or less) the one nearest to the point under the output
+    kernel is returned; `edits` improves it further, one label or edge at a time.
 
     The answer need not be a training output. Needs POT and networkx (``pip install mercer[graphs]``).
 
     Parameters
     ----------
     parts : int
-        How many training graphs, those of the largest weights, the barycentre is taken of. With 0 nothing is built, and
+        Number of training graphs, those of the largest weights, the barycentre is taken of. With 0 nothing is built, and
         edits start from the best training output.
     structure : float
-        a in (0, 1), how much edges count beside labels.
+        a in (0, 1), the weight of edges relative to labels.
     size : int, optional
         Nodes of every answer; by default the sizes of the parts are tried.
     edits : int
-        Most single changes that are made afterwards.
+        Most single changes made afterwards.
     compare : bool
         Whether the best training output is returned where no built graph is nearer.
     node_label, edge_label : str or None
@@ -62,7 +66,9 @@ class Barycenter(Decoder):
     4
     """
 
-    def __init__(
+    labels_: GraphLabels
+
+    def __init__(  # noqa: PLR0913
         self,
         parts: int = 10,
         structure: float = 0.5,
@@ -81,20 +87,19 @@ class Barycenter(Decoder):
         self.edge_label = edge_label
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Find out which labels the training graphs have."""
+        """Collect the labels of the training graphs."""
         self._check_parameters()
         graphs = as_graphs(embedding.outputs_, "y")
         super().fit(embedding, loss)
-        seen = GraphLabels.seen(graphs, self.node_label, self.edge_label)
-        self.labels_, self.edge_labels_ = seen.nodes, seen.edges
+        nodes = Labels.of_graphs(graphs, self.node_label, "node")
+        self.labels_ = GraphLabels(nodes, Labels.of_graphs(graphs, self.edge_label, "edge"))
         self._require_readable(graphs)
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
-        """The graph built for each point; of a point without positive weights, its best training output."""
-        weights = to_numpy(self._weights(H))
+        """The graph built for each point; the best training output for a point without positive weights."""
+        weights = snapped(to_numpy(self._weights(H)))
         if leave_out is not None:
-            weights = np.array(weights)
             weights[np.arange(len(weights)), np.asarray(leave_out)] = 0.0
         built = [self._build(row) for row in weights]
         if self.compare or not all(built):
@@ -102,8 +107,7 @@ class Barycenter(Decoder):
             built = [[*own, known[i]] if self.compare or not own else own for i, own in enumerate(built)]
         best, objective = self._nearest(H, built)
         for _ in range(self.edits):
-            further = [edited(graph, self._labels) for graph in best]
-            found, nearer = self._nearest(H, further)
+            found, nearer = self._nearest(H, [edited(graph, self.labels_) for graph in best])
             improved = nearer < objective - 1e-9 * np.maximum(1.0, np.abs(objective))
             if not improved.any():
                 break
@@ -112,8 +116,8 @@ class Barycenter(Decoder):
         return best
 
     def _require_readable(self, graphs: np.ndarray) -> None:
-        """Raise where built graphs, which have no labels but those named here, would be none to the output kernel."""
-        built = self._labels.bare(max(graphs, key=lambda own: own.number_of_edges()))
+        """Raise ValueError if the output kernel cannot compare graphs that have only the labels named here."""
+        built = self.labels_.bare(max(graphs, key=lambda own: own.number_of_edges()))
         try:
             self.embedding_.kernel_.diag([built])
         except ValueError as error:
@@ -123,7 +127,7 @@ class Barycenter(Decoder):
             ) from error
 
     def _nearest(self, H: Array, built: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
-        """Of the graphs of each point the one nearest to it, and its objective; the first of equals."""
+        """Of the graphs of each point the one nearest to it, the first of ties, and its objective."""
         rows = np.repeat(np.arange(len(built)), [len(own) for own in built])
         flat = np.empty(len(rows), dtype=object)
         flat[:] = [graph for own in built for graph in own]
@@ -134,8 +138,11 @@ class Barycenter(Decoder):
                 for start in range(0, len(rows), _CHUNK)
             ]
         )
-        starts = np.concatenate([[0], np.cumsum([len(own) for own in built])])
-        chosen = np.array([a + int(np.argmin(objective[a:b])) for a, b in pairwise(starts)])
+        chosen = []
+        for start, stop in pairwise(np.searchsorted(rows, np.arange(len(built) + 1))):
+            scores = -objective[None, start:stop]
+            index, _ = top(scores, 1, ROUNDING * np.abs(scores).max(axis=1))
+            chosen.append(start + index[0, 0])
         return flat[chosen], objective[chosen]
 
     def _build(self, weights: np.ndarray) -> list[Any]:
@@ -144,7 +151,7 @@ class Barycenter(Decoder):
         order = order[weights[order] > 0]
         if len(order) == 0:
             return []
-        parts = [_Part.of(self.embedding_.outputs_[j], self._labels) for j in order]
+        parts = [_Part.of(self.embedding_.outputs_[j], self.labels_) for j in order]
         share = weights[order] / weights[order].sum()
         sizes = [self.size] if self.size is not None else list(dict.fromkeys(part.size for part in parts))
         built = []
@@ -160,9 +167,8 @@ class Barycenter(Decoder):
         from ot.gromov import fgw_barycenters
 
         if size == 1:
-            return sum(w * part.features.mean(axis=0) for w, part in zip(share, parts, strict=True))[None], np.zeros(
-                (len(self.edge_labels_), 1, 1)
-            )
+            nodes = sum(w * part.features.mean(axis=0) for w, part in zip(share, parts, strict=True))
+            return nodes[None], np.zeros((len(self.labels_.edges.seen), 1, 1))
         fitting = next((part for part in parts if part.size == size), None)
         start: dict[str, Any] = {"random_state": 0}
         if fitting is not None:
@@ -177,12 +183,12 @@ class Barycenter(Decoder):
         return nodes, edges
 
     def _rounded(self, nodes: np.ndarray, edges: np.ndarray, count: int) -> Any:
-        """A connected graph of `count` edges: first the tree of the most mass, then the heaviest further pairs."""
-        size, mass, labels = len(nodes), edges.sum(axis=0), self._labels
+        """A connected graph of `count` edges: the spanning tree of the most mass, then the heaviest further pairs."""
+        size, mass, labels = len(nodes), edges.sum(axis=0), self.labels_
         firsts, seconds = np.triu_indices(size, 1)
         graph = networkx().Graph()
         for i in range(size):
-            graph.add_node(i, **labels.node_data(labels.nodes[int(np.argmax(nodes[i]))]))
+            graph.add_node(i, **labels.nodes.data(labels.nodes.seen[int(np.argmax(nodes[i]))]))
         tree = minimum_spanning_tree(np.triu(2.0 + mass.max(initial=0.0) - mass, 1)).tocoo()
         chosen = {(int(u), int(v)) for u, v in zip(tree.row, tree.col, strict=True)}
         for j in np.argsort(-mass[firsts, seconds], kind="stable"):
@@ -190,30 +196,18 @@ class Barycenter(Decoder):
                 break
             chosen.add((int(firsts[j]), int(seconds[j])))
         for u, v in sorted(chosen):
-            graph.add_edge(u, v, **labels.edge_data(labels.edges[int(np.argmax(edges[:, u, v]))]))
+            graph.add_edge(u, v, **labels.edges.data(labels.edges.seen[int(np.argmax(edges[:, u, v]))]))
         return graph
-
-    @property
-    def _labels(self) -> GraphLabels:
-        return GraphLabels(self.node_label, self.edge_label, self.labels_, self.edge_labels_)
 
     def _check_parameters(self) -> None:
         for name, least in (("parts", 0), ("edits", 0), ("size", 1)):
-            value = getattr(self, name)
-            if name == "size" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name}={value!r} in Barycenter; expected a whole number from {least}")
-        if not 0 < self.structure < 1:
-            raise ValueError(f"structure={self.structure!r} in Barycenter; expected a number between 0 and 1")
+            if name != "size" or self.size is not None:
+                check_whole(getattr(self, name), name, least, expected=f"a whole number from {least} in Barycenter")
+        check_real(self.structure, "structure", 0, 1, expected="a number between 0 and 1 in Barycenter")
         try:
             import ot  # noqa: F401
         except ImportError as error:
             raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
-
-
-_ROUNDS = 10
-"""Most rounds of the alternating minimisation of a barycentre."""
 
 
 @dataclass
@@ -236,11 +230,11 @@ class _Part:
 
     @classmethod
     def of(cls, graph: Any, labels: GraphLabels) -> _Part:
-        own = [labels.node(data) for _, data in graph.nodes(data=True)]
-        features = np.asarray([[float(label == known) for known in labels.nodes] for label in own])
+        own = [labels.nodes.of(data) for _, data in graph.nodes(data=True)]
+        features = np.asarray([[float(label == known) for known in labels.nodes.seen] for label in own])
         place = {node: i for i, node in enumerate(graph)}
-        channels = np.zeros((len(labels.edges), len(graph), len(graph)))
+        channels = np.zeros((len(labels.edges.seen), len(graph), len(graph)))
         for u, v, data in graph.edges(data=True):
-            channel = labels.edges.index(labels.edge(data))
+            channel = labels.edges.seen.index(labels.edges.of(data))
             channels[channel, place[u], place[v]] = channels[channel, place[v], place[u]] = float(u != v)
         return cls(channels.sum(axis=0), features, channels)

@@ -1,9 +1,8 @@
-"""What a decoder is: a point of the output feature space back to a real object."""
+"""Decoders: from a point of the output feature space back to an object."""
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,42 +10,61 @@ from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, count, is_numeric, reject_non_collection, take
+from mercer.core.validation import check_whole
 from mercer.decoders.pool import Pool, training_candidates
 from mercer.embeddings.base import Embedding
+from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss, resolve_loss
 
 _TOGETHER = 1024
-"""Candidates of several examples whose features are found in one go."""
+"""Candidates of several examples whose features are computed in one call."""
 
 
 class Ranked(NamedTuple):
-    """Collection, best first, and the score of each; a higher score is better."""
+    """Objects, best first, and the score of each; a higher score is better."""
 
     objects: Collection
     scores: np.ndarray
 
 
 class Decoder(BaseEstimator):
-    r"""Finds the object nearest to a point, :math:`\arg\min_y l(y,y) - 2\langle h, \psi(y)\rangle`.
+    r"""The object nearest to a point, :math:`\arg\min_y l(y,y) - 2\langle h, \psi(y)\rangle`.
 
-    A point is a row of coordinates in a fitted embedding. Every decoder can `rank` the training
-    outputs and `choose` among candidates it is given; a new one defines `decode`, or, to search the
-    candidates under another score, `_points` and `_features`.
+    A point is a row of coordinates in a fitted embedding. Every decoder can `rank` the training outputs and `choose` among given
+    candidates. A new decoder defines `decode`; one that compares candidates by another score defines `_points` and `_features`
+    instead. With `suits`, and `register` beside the class, ``decoder="auto"`` finds it.
+
+    Only `fit` and `calibrate` write to a decoder, so that threads can share a fitted one.
 
     Attributes
     ----------
     embedding_ : Embedding
         The embedding the points are given in.
     loss_ : Loss or None
-        The loss named at fit.
+        The loss given to `fit`.
     constructs : bool
-        Whether `rank` gives objects it made itself beside the training outputs.
+        Whether `rank` returns objects made by the decoder as well as training outputs.
+    needs_left_out_points : bool
+        Whether the estimator calls `calibrate` with left-out points of the training inputs.
     """
 
     batch_size: int | None = None
     constructs: bool = False
+    needs_left_out_points: bool = False
     embedding_: Embedding
     loss_: Loss | None
+
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """A decoder of this class and one sentence why, if it suits a resolved output kernel and loss; None otherwise.
+
+        `outputs` are the training outputs, or None where they are not known.
+        """
+        return None
+
+    def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
+        """The embedding this decoder works best with, and why; None where any will do."""
+        return None
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Prepare to decode points of a fitted embedding."""
@@ -54,11 +72,15 @@ class Decoder(BaseEstimator):
         self.embedding_ = embedding
         return self
 
+    def calibrate(self, points: Array) -> Self:
+        """Take the left-out points of the training inputs, where `needs_left_out_points`."""
+        return self
+
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The object for each point, a row of `H`.
 
-        `leave_out` names, for each point, one of the fitted outputs that it may not become; an
-        equal output elsewhere, or having no other candidate at all, lifts that.
+        `leave_out` names, for each point, a fitted output it may not become. It has no effect where an equal output remains, or
+        where there is no other candidate.
         """
         pool, hidden = self._training_pool()
         points = self._points(H)
@@ -67,7 +89,7 @@ class Decoder(BaseEstimator):
         return take(pool.objects, index[:, 0])
 
     def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
-        """The k best objects for each point, scored ``2⟨h, ψ(y)⟩ - l(y, y)``: training outputs, and what is constructed."""
+        """The k best objects for each point, training outputs or made by the decoder, scored ``2⟨h, ψ(y)⟩ - l(y, y)``."""
         return self.rank_training(H, k, leave_out)
 
     def rank_training(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
@@ -77,7 +99,7 @@ class Decoder(BaseEstimator):
         return self._ranked(points, pool, k, self._masked(hidden, leave_out, points))
 
     def choose(self, H: Array, candidates: Collection, k: int = 1) -> list[Ranked]:
-        """The k best of the given candidates for each point; the objects are the candidates."""
+        """The k best of the given candidates for each point."""
         return self._ranked(self._points(H), self._given(candidates, "candidates"), k)
 
     def choose_each(self, H: Array, candidates: Sequence[Collection], k: int = 1) -> list[Ranked]:
@@ -92,7 +114,7 @@ class Decoder(BaseEstimator):
         return [self._ranked(points[i : i + 1, :], pool, k)[0] for i, pool in enumerate(pools)]
 
     def objective(self, H: Array, objects: Collection) -> np.ndarray:
-        """What this decoder makes small, for the i-th point and the i-th object."""
+        """The quantity this decoder minimises, for the i-th point and the i-th object."""
         pool = self._given(objects, "objects")
         points = like(self._points(H), pool.features)
         if points.shape[0] != len(pool):
@@ -101,13 +123,13 @@ class Decoder(BaseEstimator):
         return to_numpy(pool.offsets - products)
 
     def support(self, H: Array) -> np.ndarray | None:
-        """How much weight on the fitted outputs each point has, for scores that a point without any makes look good."""
+        """Total weight of each point on the fitted outputs, where scores look good without any; None otherwise."""
         return None
 
-    # -- how candidates are scored: points @ features.T - offsets --------------------------------
+    # -- scores of candidates: points @ features.T - offsets -------------------------------------
 
     def _points(self, H: Array) -> Array:
-        """What stands for a point in the scores."""
+        """Rows that stand for the points in the scores."""
         return as_vectors(H, "H")
 
     def _features(self, objects: Collection) -> tuple[Array, Array]:
@@ -117,21 +139,21 @@ class Decoder(BaseEstimator):
     # -- shared steps ----------------------------------------------------------------------------
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
-        """The default candidates, and which of them goes with each output that is left out."""
+        """The default candidates, and for each output the candidate to mask when it is left out."""
         index, hidden = training_candidates(self.embedding_)
         return Pool(take(self.embedding_.outputs_, index), *self._training_features(index)), hidden
 
     def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
-        """`_features` of the outputs at `index`, for a decoder that knows them without working them out."""
+        """`_features` of the outputs at `index`; overridden where they need not be computed."""
         return self._features(take(self.embedding_.outputs_, index))
 
     def _given(self, candidates: Collection, name: str) -> Pool:
-        """A pool of the caller's own candidates, none of them dropped."""
+        """A pool of all the given candidates."""
         objects = self._checked(candidates, name)
         return Pool(objects, *self._features(objects))
 
     def _each_given(self, candidates: Sequence[Collection]) -> Iterator[Pool]:
-        """A pool for each collection; the features of many small ones are found in one go."""
+        """A pool for each collection; the features of many small ones are computed in one call."""
         waiting: list[Collection] = []
         for i, own in enumerate(candidates):
             waiting.append(self._checked(own, f"candidates[{i}]"))
@@ -150,7 +172,7 @@ class Decoder(BaseEstimator):
             yield Pool(objects, features[rows, ...], offsets[rows, ...])
 
     def _checked(self, candidates: Collection, name: str) -> Collection:
-        """The caller's own candidates, as the output kernel wants them."""
+        """The given candidates in the form the output kernel works on."""
         reject_non_collection(candidates, name)
         if count(candidates) == 0:
             raise ValueError(f"{name} is empty; expected at least one candidate object")
@@ -160,18 +182,12 @@ class Decoder(BaseEstimator):
         return objects
 
     def _ranked(self, points: Array, pool: Pool, k: int, masked: np.ndarray | None = None) -> list[Ranked]:
-        self._require_count(k)
-        indices, scores = pool.best(points, int(k), masked, self._batch())
+        indices, scores = pool.best(points, check_count(k), masked, self._batch())
         kept = np.isfinite(scores)
         return [
             Ranked(take(pool.objects, row[keep]), score[keep])
             for row, score, keep in zip(indices, scores, kept, strict=True)
         ]
-
-    @staticmethod
-    def _require_count(k: Any) -> None:
-        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
-            raise ValueError(f"k={k!r}; expected how many objects to return, a whole number from 1")
 
     def _masked(self, hidden: np.ndarray, leave_out: np.ndarray | None, points: Array) -> np.ndarray | None:
         """The candidate each point may not become, or None when nothing is left out."""
@@ -195,14 +211,15 @@ class Decoder(BaseEstimator):
         H, outputs = as_vectors(H, "H"), self.embedding_.outputs_
         return self.embedding_.weights(like(H, outputs) if is_numeric(outputs) else to_numpy(H))
 
+    def _expectations(self, H: Array, kernel: type[Kernel], features: Callable[[Collection], Array]) -> np.ndarray:
+        """Expectation of the features of a kernel under each point; the point itself where these are its coordinates."""
+        if hasattr(self.embedding_, "feature_map_") and isinstance(self.embedding_.kernel_, kernel):
+            return to_numpy(as_vectors(H, "H"))
+        return to_numpy(self._weights(H)) @ to_numpy(features(self.embedding_.outputs_))
+
     def _batch(self) -> int | None:
-        size: Any = self.batch_size
-        if size is not None and (isinstance(size, bool) or int(size) != size or size < 1):
-            raise ValueError(
-                f"batch_size={size!r}; expected how many points to score at a time, a whole number "
-                "from 1, or None to bound the memory"
-            )
-        return size
+        expected = "the number of points to score at a time, a whole number from 1, or None to bound the memory"
+        return None if self.batch_size is None else check_whole(self.batch_size, "batch_size", expected=expected)
 
 
 def best(ranked: Sequence[Ranked]) -> Collection:
@@ -216,3 +233,8 @@ def best(ranked: Sequence[Ranked]) -> Collection:
     """
     firsts = [take(each.objects, slice(0, 1)) for each in ranked]
     return namespace(firsts[0]).concat(firsts)
+
+
+def check_count(k: Any) -> int:
+    """Return k as an int, or raise ValueError unless it is a positive whole number."""
+    return check_whole(k, "k", expected="how many objects to return, a whole number from 1")

@@ -11,6 +11,7 @@ import numpy as np
 from mercer.core.arrays import Array
 from mercer.core.collections import Collection, concatenate, count, take
 from mercer.decoders.base import Decoder, Ranked
+from mercer.decoders.pool import ROUNDING, top
 
 _ENTRIES = 2**23
 """Most features of candidates held at a time, 64 MiB of doubles."""
@@ -18,12 +19,12 @@ _ENTRIES = 2**23
 
 @dataclass
 class Blocks:
-    """Candidates block by block, for ``predict`` and ``rank``: only one block is looked at, and held, at a time.
+    """Candidates block by block, for ``predict`` and ``rank``: only one block is held at a time.
 
     Parameters
     ----------
     blocks : iterable of collections
-        A generator that reads a file, say; it is used up by one call.
+        For example a generator that reads a file; one call uses it up.
 
     Examples
     --------
@@ -38,11 +39,11 @@ class Blocks:
 
 
 def best_of_blocks(
-    decoder: Decoder, H: Array, blocks: Iterable[Any], k: int, inward: Callable[[Any, str], Collection] | None = None
+    decoder: Decoder, H: Array, blocks: Iterable[Any], k: int, encode: Callable[[Any, str], Collection] | None = None
 ) -> list[Ranked]:
-    """The k best of all candidates in the blocks for each point, equal scores to those that came first.
+    """The k best of all candidates in the blocks for each point, ties to those that came first.
 
-    `inward` turns a block, with a name for errors, into what the output kernel works on.
+    `encode` turns a block, with a name for errors, into the form the output kernel works on.
     """
     found: list[Ranked] | None = None
     for number, block in enumerate(blocks):
@@ -52,7 +53,7 @@ def best_of_blocks(
                 f"{name} is {block!r:.40}, a {type(block).__name__}; expected a block, that is a collection of candidates"
             )
         for part in _parts(block, max(1, _ENTRIES // H.shape[1])):
-            ranked = decoder.choose(H, part if inward is None else inward(part, name), k)
+            ranked = decoder.choose(H, part if encode is None else encode(part, name), k)
             found = ranked if found is None else [_merged(*pair, k) for pair in zip(found, ranked, strict=True)]
     if found is None:
         raise ValueError("candidates has no blocks; expected at least one output to choose from")
@@ -67,8 +68,7 @@ def _parts(block: Any, size: int) -> Iterator[Any]:
 
 def _merged(first: Ranked, second: Ranked, k: int) -> Ranked:
     scores = np.concatenate([first.scores, second.scores])
-    # the sort is stable: what came first stays first
-    order = np.argsort(-scores, kind="stable")[:k]
+    order, values = top(scores[None, :], min(k, len(scores)), ROUNDING * np.abs(scores).max(keepdims=True))
     if count(first.objects) == k and order.max() < k:
         return first
-    return Ranked(take(concatenate(first.objects, second.objects), order), scores[order])
+    return Ranked(take(concatenate(first.objects, second.objects), order[0]), values[0])

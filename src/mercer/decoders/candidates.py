@@ -7,18 +7,23 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array
-from mercer.core.collections import take
+from mercer.core.collections import Collection, take
 from mercer.decoders.base import Decoder
+from mercer.decoders.families import unscaled
 from mercer.decoders.pool import Pool
+from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
+from mercer.kernels.base import Kernel
+from mercer.losses.base import Loss
 
 
+@register(priority=0)
 class Candidates(Decoder):
     r"""The nearest training output, :math:`\arg\max_y 2\langle h, \psi(y)\rangle - l(y,y)`.
 
-    Works with every output kernel. Equal outputs are one candidate, listed where the first of them
-    is; of candidates whose scores are equal up to rounding the one listed first wins. Outputs the kernel cannot see
-    (a 2-letter string under a length-3 kernel) are no candidates, unless there are no others.
+    Works with every output kernel. Equal outputs are one candidate, listed where the first of them is; of candidates whose
+    scores are equal up to rounding the one listed first wins. Outputs the kernel cannot see (a 2-letter string under a
+    length-3 kernel) are not candidates, unless there are no others.
 
     Parameters
     ----------
@@ -46,6 +51,11 @@ class Candidates(Decoder):
 
     def __init__(self, batch_size: int | None = None) -> None:
         self.batch_size = batch_size
+
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For every kernel."""
+        return cls(), f"{unscaled(kernel)!r} has no inverse of its own, so training outputs are compared"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the candidates and their features."""

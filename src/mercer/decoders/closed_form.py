@@ -1,28 +1,152 @@
-"""Vectors under a linear kernel: the point is the answer."""
+"""Vectors under a linear kernel, where the point is the answer; and the parts shared by decoders of vectors."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from mercer.core.arrays import Array, like, namespace
-from mercer.core.collections import as_vectors, take
-from mercer.decoders.box import Box
-from mercer.decoders.families import is_linear, unscaled
-from mercer.decoders.mean_shift import within
-from mercer.decoders.vectors import VectorDecoder
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Collection, as_vectors, concatenate, take
+from mercer.decoders.base import Decoder, Ranked, check_count
+from mercer.decoders.families import is_distance_of, layers, unscaled
+from mercer.decoders.pool import Pool
+from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
-from mercer.kernels.centering import CenteredAt
+from mercer.kernels.base import Kernel
+from mercer.kernels.vectors import Linear
+from mercer.losses import Loss, SquaredError
+
+_SAME = 64 * float(np.finfo(float).eps)
+"""Difference of two vectors, relative to the largest coordinate, that counts as rounding."""
+
+_TIED = 1e-8
+"""Difference of two scores, relative to the larger of 1 and the score, that a search may leave."""
 
 
+@dataclass
+class Box:
+    """Limits of each coordinate of an answer: the outermost value, and the next one for when that is left out.
+
+    Attributes
+    ----------
+    low, high : array (2, d)
+        The two lowest and the two highest values; twice the same for given limits.
+    """
+
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, bounds: Any, vectors: Array) -> Self:
+        """The box for ``bounds="data"`` (the range of the vectors), None (no limits) or a pair."""
+        if isinstance(bounds, str) and bounds == "data":
+            ordered = namespace(vectors).sort(vectors, axis=0)
+            last = vectors.shape[0] - 1
+            return cls(
+                take(ordered, np.asarray([0, min(1, last)])),
+                take(ordered, np.asarray([last, max(last - 1, 0)])),
+            )
+        limits = (-np.inf, np.inf) if bounds is None else bounds
+        message = (
+            f"bounds={bounds!r}; expected 'data', None, or a pair (low, high) with low ≤ high, "
+            f"each a number or one number for each of the {vectors.shape[1]} coordinates"
+        )
+        try:
+            low, high = (np.asarray(to_numpy(side), dtype=float).ravel() for side in limits)
+            low, high = np.broadcast_arrays(low, high, np.empty(vectors.shape[1]))[:2]
+        except (TypeError, ValueError) as error:
+            raise ValueError(message) from error
+        if not (low <= high).all():
+            raise ValueError(message)
+        return cls(*(like(np.stack([side, side]), vectors) for side in (low, high)))
+
+    def contains(self, vectors: Array) -> np.ndarray:
+        """For each vector, whether it lies in the box."""
+        xp = namespace(vectors)
+        return to_numpy(xp.all((self.low[:1, :] <= vectors) & (vectors <= self.high[:1, :]), axis=1))
+
+    def sides(self, queries: int, left_out: Array | None) -> tuple[Array, Array]:
+        """Lower and upper limits, a row for each query, without the vector it leaves out."""
+        xp = namespace(self.low)
+        if left_out is None:
+            shape = (queries, self.low.shape[1])
+            return xp.broadcast_to(self.low[:1, :], shape), xp.broadcast_to(self.high[:1, :], shape)
+        low, high = (xp.where(left_out == side[:1, :], side[1:, :], side[:1, :]) for side in (self.low, self.high))
+        return low, high
+
+
+def clipped(vectors: Array, low: Array, high: Array) -> Array:
+    """Each vector, or the nearest to it in its box."""
+    xp = namespace(vectors)
+    return xp.minimum(xp.maximum(vectors, low), high)
+
+
+class VectorDecoder(Decoder):
+    """Makes the vector of a point within a box; a subclass defines `decode`.
+
+    Attributes
+    ----------
+    vectors_ : array (n, d)
+        The training outputs.
+    box_ : Box
+        Limits of the answers; infinite where there is no box.
+    """
+
+    constructs = True
+    bounds: Any
+    vectors_: Array
+    box_: Box
+
+    def fit(self, embedding: Embedding, loss: Any = None) -> Self:
+        """Keep the training outputs as vectors, and work out the box."""
+        super().fit(embedding, loss)
+        self.vectors_ = as_vectors(embedding.outputs_, "outputs")
+        self.box_ = Box.of(self.bounds, self.vectors_)
+        return self
+
+    def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
+        """The vector `decode` makes, then the best training outputs in the box, scored ``2⟨h, ψ(y)⟩ - l(y, y)``; k in all."""
+        k = check_count(k)
+        made = self.decode(H, leave_out)
+        scores = -self.objective(H, made)
+        firsts = [Ranked(take(made, slice(i, i + 1)), scores[i : i + 1]) for i in range(len(scores))]
+        pool, masked = self._others(H, leave_out) if k > 1 else (None, None)
+        if not pool:  # no training output lies in the box
+            return firsts
+        others = self._ranked(self._points(H), pool, k, masked)
+        return [_joined(first, own, k) for first, own in zip(firsts, others, strict=True)]
+
+    def _others(self, H: Array, leave_out: np.ndarray | None) -> tuple[Pool, np.ndarray | None]:
+        """The training outputs in the box, and which of them each point may not become."""
+        pool, hidden = self._training_pool()
+        masked = self._masked(hidden, leave_out, as_vectors(H, "H"))
+        inside = np.flatnonzero(self.box_.contains(as_vectors(pool.objects)))
+        place = np.full(len(pool) + 1, -1)  # the last entry is for -1, nothing left out
+        place[inside] = np.arange(len(inside))
+        within = Pool(take(pool.objects, inside), take(pool.features, inside), take(pool.offsets, inside))
+        return within, None if masked is None else place[masked]
+
+
+def _joined(first: Ranked, rest: Ranked, k: int) -> Ranked:
+    """One ranking of k, in which `rest` does not repeat the first object; scores that tie with the first get its value."""
+    own, others = to_numpy(first.objects), to_numpy(rest.objects)
+    rounding = _SAME * max(float(np.abs(own).max()), float(np.abs(others).max()))
+    kept = np.flatnonzero(np.abs(others - own).max(axis=1) > rounding)[: k - 1]
+    score, scores = first.scores[0], rest.scores[kept]
+    tied = scores <= score + _TIED * max(1.0, abs(score))
+    scores = np.where(tied, np.minimum(scores, score), scores)
+    return Ranked(concatenate(first.objects, take(rest.objects, kept)), np.concatenate([first.scores, scores]))
+
+
+@register(priority=40)
 class ClosedForm(VectorDecoder):
     r"""The vector a point of a linear kernel is, :math:`\hat y = \mu + \sum_j w_j (y_j - \mu)`.
 
-    The origin μ is 0 for `Linear`, and the mean for ``Linear().centered()``. Every vector is a
-    possible answer, so nothing is searched; `rank` has the answer first, then the training outputs in
-    the box, and `choose` compares candidates. Within a box the nearest vector has each coordinate moved
-    to its nearest limit.
+    The origin μ is 0 for `Linear`, and the mean for ``Linear().centered()``. Every vector is a possible answer, so nothing is
+    searched; in a box, each coordinate is moved to its nearest limit. `rank` gives the answer first, then the training outputs
+    in the box.
 
     Parameters
     ----------
@@ -45,31 +169,52 @@ class ClosedForm(VectorDecoder):
     def __init__(self, bounds: Any = None) -> None:
         self.bounds = bounds
 
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For linear kernels, with their own distance or a loss of scores."""
+        if not is_linear(kernel):
+            return None
+        if getattr(loss, "takes_scores", False):
+            return cls(), f"{loss!r} is scored, and under {unscaled(kernel)!r} the point is a score for each label"
+        if is_distance_of(loss, kernel) or loss == SquaredError():
+            return cls(), f"under {unscaled(kernel)!r} the point is the vector, so nothing has to be searched"
+        return None
+
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check that the output kernel is linear, and lay out the box."""
+        """Check that the output kernel is linear, and work out the box."""
         if not is_linear(embedding.kernel_):
             raise TypeError(
                 f"ClosedForm needs a linear output kernel, and came with {embedding.kernel_!r}; "
                 "use output_kernel=Linear(), or decoder='auto'"
             )
-        super().fit(embedding, loss)
-        self.box_ = Box.of(self.bounds, as_vectors(embedding.outputs_, "outputs"))
-        return self
+        self.centre_ = layers(embedding.kernel_).centre
+        return super().fit(embedding, loss)
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
         """The vector of each point; an output left out does not stretch the box of the data."""
         vectors = self._vectors(H)
-        outputs = as_vectors(self.embedding_.outputs_, "outputs")
-        left = None if leave_out is None else take(outputs, np.asarray(leave_out))
-        return within(vectors, *self.box_.sides(vectors.shape[0], left))
+        left = None if leave_out is None else take(self.vectors_, np.asarray(leave_out))
+        return clipped(vectors, *self.box_.sides(vectors.shape[0], left))
 
     def _vectors(self, H: Array) -> Array:
-        outputs = as_vectors(self.embedding_.outputs_, "outputs")
-        if getattr(self.embedding_, "coordinates_are_outputs", False):
-            return like(as_vectors(H, "H"), outputs)
+        if self.embedding_.coordinates_are_outputs:
+            return like(as_vectors(H, "H"), self.vectors_)
         weights = self._weights(H)
-        vectors, kernel = weights @ outputs, unscaled(self.embedding_.kernel_)
-        if not isinstance(kernel, CenteredAt):
+        vectors = weights @ self.vectors_
+        if self.centre_ is None:
             return vectors
-        mean = like(kernel.weights, outputs) @ like(as_vectors(kernel.reference), outputs)
+        mean = like(self.centre_.weights, vectors) @ like(as_vectors(self.centre_.reference), vectors)
         return vectors + (1.0 - namespace(weights).sum(weights, axis=1))[:, None] * mean
+
+
+def is_linear(kernel: Kernel) -> bool:
+    """Whether the kernel is the inner product of vectors, around the origin or around a mean.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> is_linear(2.0 * Linear()), is_linear(Gaussian(1.0))
+    (True, False)
+    """
+    found = layers(kernel)
+    return isinstance(found.core, Linear) and not found.normalized

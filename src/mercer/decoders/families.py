@@ -1,63 +1,71 @@
-"""Which family an output kernel belongs to, whatever it is multiplied by."""
+"""The layers around an output kernel (factors, a mean, a cosine), which decoders look through."""
 
 from __future__ import annotations
 
-from mercer.kernels.algebra import Scaled
+from typing import NamedTuple
+
+from mercer.kernels.algebra import Normalized, Scaled
 from mercer.kernels.base import Kernel
 from mercer.kernels.centering import CenteredAt
-from mercer.kernels.composition import GaussianOf
-from mercer.kernels.vectors import Gaussian, Linear
+from mercer.losses.base import KernelLoss, Loss
+
+
+class Layers(NamedTuple):
+    """A kernel without its factors, its mean and its cosine, and which of the last two it had."""
+
+    core: Kernel
+    normalized: bool
+    centre: CenteredAt | None
+
+
+def layers(kernel: Kernel) -> Layers:
+    """Take a kernel apart; factors are removed at every level.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Kemeny
+    >>> layers(0.5 * Kemeny().normalized())
+    Layers(core=Kemeny(partial=False), normalized=True, centre=None)
+    """
+    kernel = unscaled(kernel)
+    centre = kernel if isinstance(kernel, CenteredAt) else None
+    kernel = kernel if centre is None else unscaled(centre.kernel)
+    if isinstance(kernel, Normalized):
+        return Layers(unscaled(kernel.kernel), True, centre)
+    return Layers(kernel, False, centre)
 
 
 def unscaled(kernel: Kernel) -> Kernel:
-    """The kernel inside any scaling; the factor does not move the nearest object.
+    """The kernel inside its factors, which do not move the nearest object.
 
     Examples
     --------
+    >>> from mercer.kernels import Linear
     >>> unscaled(0.5 * Linear())
     Linear()
     """
-    while isinstance(kernel, Scaled):
-        kernel = kernel.kernel
-    return kernel
+    return _without_factors(kernel)[0]
 
 
 def factor(kernel: Kernel) -> float:
-    """What `unscaled` takes off: the product of all factors.
+    """The product of all factors around a kernel.
 
     Examples
     --------
+    >>> from mercer.kernels import Linear
     >>> factor(2.0 * (0.5 * Linear())), factor(Linear())
     (1.0, 1.0)
     """
+    return _without_factors(kernel)[1]
+
+
+def is_distance_of(loss: Loss, kernel: Kernel) -> bool:
+    """Whether a loss is the squared distance of the kernel, with its factors or without."""
+    return loss in (KernelLoss(kernel), KernelLoss(unscaled(kernel)))
+
+
+def _without_factors(kernel: Kernel) -> tuple[Kernel, float]:
     product = 1.0
     while isinstance(kernel, Scaled):
         product, kernel = product * float(kernel.factor), kernel.kernel
-    return product
-
-
-def is_linear(kernel: Kernel) -> bool:
-    """Whether the kernel is the inner product of vectors, around the origin or around a mean.
-
-    Examples
-    --------
-    >>> is_linear(2.0 * Linear()), is_linear(Gaussian(1.0))
-    (True, False)
-    """
-    inner = unscaled(kernel)
-    inner = unscaled(inner.kernel) if isinstance(inner, CenteredAt) else inner
-    return isinstance(inner, Linear)
-
-
-def as_gaussian(kernel: Kernel) -> Gaussian | None:
-    """The Gaussian on vectors that the kernel is, up to a factor; None for any other kernel.
-
-    Examples
-    --------
-    >>> as_gaussian(2.0 * Gaussian(3.0)), as_gaussian(Linear())
-    (Gaussian(scale=3.0), None)
-    """
-    kernel = unscaled(kernel)
-    if isinstance(kernel, GaussianOf) and kernel.kernel == Linear():
-        return Gaussian(kernel.scale)
-    return kernel if isinstance(kernel, Gaussian) else None
+    return kernel, product

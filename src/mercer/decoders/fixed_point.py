@@ -1,53 +1,54 @@
-"""Vectors under a Gaussian kernel: climb to the nearest point of the output space."""
+"""Vectors under a Gaussian kernel: mean shift to the nearest one."""
 
 from __future__ import annotations
 
-import numbers
+from functools import singledispatch
 from typing import Any, Self
 
 import numpy as np
 
 from mercer.core.arrays import Array, namespace, to_numpy
-from mercer.core.collections import Collection, as_vectors, take
-from mercer.decoders.box import Box
-from mercer.decoders.families import as_gaussian
-from mercer.decoders.mean_shift import Hills, climb, within
+from mercer.core.collections import Collection, take
+from mercer.core.validation import check_real, check_whole
+from mercer.decoders.base import Decoder
+from mercer.decoders.closed_form import VectorDecoder, clipped
+from mercer.decoders.families import is_distance_of, unscaled
+from mercer.decoders.mean_shift import GaussianSum, mean_shift
 from mercer.decoders.pool import Pool, top, training_candidates
-from mercer.decoders.vectors import VectorDecoder
+from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
+from mercer.kernels.algebra import Scaled
+from mercer.kernels.base import Kernel
+from mercer.kernels.composition import GaussianOf
+from mercer.kernels.vectors import Gaussian, Linear
+from mercer.losses.base import Loss
 
-_PULLS = 2**22
+_TERMS = 2**22
 """Most Gaussians evaluated at a time, 32 MiB of doubles."""
 
+_MAXIMUM = 1e-9
+"""Difference of two maxima, relative to the sum of the weights, that the iteration may leave."""
 
-_SUMMIT = 1e-9
-"""Difference of two heights, relative to the sum of the weights, that is left by climbing."""
 
-
+@register(priority=40)
 class FixedPoint(VectorDecoder):
     r"""The vector nearest to a point of a Gaussian kernel, by a guarded mean-shift iteration.
 
-    Maximises :math:`f(y) = \sum_j w_j \exp(-\|y - y_j\|^2 / 2\sigma^2)` within a box, from the best
-    training outputs and from their weighted mean. Steps that would lose height are shortened, so
-    the answer is never worse than the best training output within the box. `rank` has it first, then
-    the training outputs in the box.
+    Maximises :math:`f(y) = \sum_j w_j \exp(-\|y - y_j\|^2 / 2\sigma^2)` within a box, from the best training outputs and from
+    their weighted mean. Steps that would lower f are shortened, so the answer is never worse than the best training output
+    within the box. `rank` gives it first, then the training outputs in the box.
 
     Parameters
     ----------
     n_starts : int, default=5
-        How many of the best training outputs to start from.
+        Number of best training outputs to start from.
     max_iter : int, default=100
-        Most steps of each climb.
+        Most steps of each run.
     tol : float, default=1e-6
-        A climb ends at a step shorter than this share of σ.
+        A run ends at a step shorter than this share of σ.
     bounds : "data", None or (low, high), default="data"
         The box: the range of each coordinate in the training outputs, no box, or given limits
         (numbers, or one for each coordinate).
-
-    Attributes
-    ----------
-    n_iter_ : int
-        Steps of the longest climb in the last `decode`.
 
     Examples
     --------
@@ -58,8 +59,6 @@ class FixedPoint(VectorDecoder):
     >>> FixedPoint().fit(embedding).decode(np.array([[0.5, 0.5]])).round(3).tolist()
     [[0.5]]
     """
-
-    n_iter_: int
 
     def __init__(
         self,
@@ -73,27 +72,41 @@ class FixedPoint(VectorDecoder):
         self.tol = tol
         self.bounds = bounds
 
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For Gaussians on vectors, with their own distance."""
+        if as_gaussian(kernel) is None or not is_distance_of(loss, kernel):
+            return None
+        return cls(), f"{unscaled(kernel)!r} is smooth on vectors, so the nearest one is found by mean shift"
+
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check that the output kernel is Gaussian on vectors, and lay out the box."""
+        """Check that the output kernel is Gaussian on vectors, and work out the box."""
         gaussian = as_gaussian(embedding.kernel_)
         if gaussian is None:
             raise TypeError(
                 "FixedPoint needs a Gaussian output kernel on vectors, and came with "
                 f"{embedding.kernel_!r}; use output_kernel=Gaussian(), or decoder='auto'"
             )
-        self._check_parameters()
+        for name in ("n_starts", "max_iter"):
+            check_whole(getattr(self, name), name, expected="a whole number from 1 in FixedPoint")
+        check_real(self.tol, "tol", closed="left", expected="a number, zero or more, in FixedPoint")
         super().fit(embedding, loss)
         self.scale_ = float(gaussian.scale)
-        self.vectors_ = as_vectors(embedding.outputs_, "outputs")
         self.index_, self.hidden_ = training_candidates(embedding)
-        self.box_ = Box.of(self.bounds, self.vectors_)
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
-        """The vector of each point; an output left out is no start and does not stretch the box."""
+        """The vector of each point. An output left out is not a start and does not stretch the box."""
+        return self._search(H, leave_out)[0]
+
+    def iterations(self, H: Array) -> int:
+        """Number of steps of the longest run for these points; `max_iter` where a run did not converge."""
+        return self._search(H, None)[1]
+
+    def _search(self, H: Array, leave_out: np.ndarray | None) -> tuple[Array, int]:
         weights = self._weights(H)
         masked = self._masked(self.hidden_, leave_out, weights)
-        # points of a low-rank embedding weigh few outputs; the others need not be evaluated
+        # points of a low-rank embedding have weights on few outputs; the others need not be evaluated
         xp = namespace(weights)
         used = np.flatnonzero(to_numpy(xp.any(weights != 0, axis=0)))
         used = used if used.size else np.zeros(1, dtype=np.intp)
@@ -103,31 +116,29 @@ class FixedPoint(VectorDecoder):
         low, high = self.box_.sides(weights.shape[0], left)
 
         origin = xp.mean(self.vectors_, axis=0)  # close to it, less is lost to cancellation
-        hills = Hills(centres - origin, self.scale_)
+        sums = GaussianSum(centres - origin, self.scale_, weights)
         each = first.shape[1] + 1
-        size = max(1, _PULLS // (each * len(used)))
-        answers, self.n_iter_ = [], 0
+        size = max(1, _TERMS // (each * len(used)))
+        answers, longest = [], 0
         for begin in range(0, weights.shape[0], size):
             rows = np.arange(begin, min(begin + size, weights.shape[0]))
             owner = np.repeat(rows, each)
-            points, heights, steps = climb(
-                hills,
+            points, values, steps = mean_shift(
+                sums.only(owner),
                 self._starts(take(weights, rows), centres, first[rows]) - origin,
-                take(weights, owner),
-                take(low, owner) - origin,
-                take(high, owner) - origin,
+                (take(low, owner) - origin, take(high, owner) - origin),
                 max_iter=self.max_iter,
                 tol=self.tol,
             )
-            # equally high summits, as far as the climbs went: the one from the better start
-            slack = _SUMMIT * xp.sum(xp.abs(take(weights, rows)), axis=1)
-            highest, _ = top(xp.reshape(heights, (len(rows), each)), 1, slack)
+            # of maxima equal up to the tolerance, the one from the better start
+            slack = _MAXIMUM * xp.sum(xp.abs(take(weights, rows)), axis=1)
+            highest, _ = top(xp.reshape(values, (len(rows), each)), 1, slack)
             answers.append(take(points, np.arange(len(rows)) * each + highest[:, 0]) + origin)
-            self.n_iter_ = max(self.n_iter_, steps)
+            longest = max(longest, steps)
         # adding the origin back may leave the box by rounding
-        return within(xp.concat(answers), low, high)
+        return clipped(xp.concat(answers), low, high), longest
 
-    # -- scores: the distance in the whole feature space, which is what is climbed --------------
+    # -- scores by the distance in the whole feature space, which is what mean shift minimises ---
 
     def _points(self, H: Array) -> Array:
         return self._weights(H)
@@ -136,7 +147,7 @@ class FixedPoint(VectorDecoder):
         kernel = self.embedding_.kernel_
         return 2.0 * kernel(objects, self.embedding_.outputs_), kernel.diag(objects)
 
-    # -- where to start ----------------------------------------------------------------------------
+    # -- starts --------------------------------------------------------------------------------------
 
     def _best_outputs(self, weights: Array, used: np.ndarray, masked: np.ndarray | None) -> np.ndarray:
         """Indices of the best outputs for each query, best first."""
@@ -158,10 +169,29 @@ class FixedPoint(VectorDecoder):
         starts = xp.concat([best, mean[:, None, :]], axis=1)
         return xp.reshape(starts, (-1, starts.shape[2]))
 
-    def _check_parameters(self) -> None:
-        for name in ("n_starts", "max_iter"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-                raise ValueError(f"{name}={value!r} in FixedPoint; expected a whole number from 1")
-        if not isinstance(self.tol, numbers.Real) or not 0 <= self.tol < np.inf:
-            raise ValueError(f"tol={self.tol!r} in FixedPoint; expected a number, zero or more")
+
+@singledispatch
+def as_gaussian(kernel: Kernel) -> Gaussian | None:
+    """The Gaussian on vectors that the kernel is, up to a factor; None for any other kernel.
+
+    Examples
+    --------
+    >>> as_gaussian(2.0 * Gaussian(3.0)), as_gaussian(Linear())
+    (Gaussian(scale=3.0), None)
+    """
+    return None
+
+
+@as_gaussian.register
+def _(kernel: Gaussian) -> Gaussian:
+    return kernel
+
+
+@as_gaussian.register
+def _(kernel: Scaled) -> Gaussian | None:
+    return as_gaussian(kernel.kernel)
+
+
+@as_gaussian.register
+def _(kernel: GaussianOf) -> Gaussian | None:
+    return Gaussian(kernel.scale) if kernel.kernel == Linear() else None

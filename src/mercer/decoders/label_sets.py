@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, Self
 
 import numpy as np
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Collection, as_vectors, is_numeric
-from mercer.decoders._f1 import best_sets
+from mercer.core.collections import Collection, count, is_numeric
+from mercer.core.compiled import compiled
+from mercer.core.validation import check_instance, check_real
 from mercer.decoders.base import Decoder
+from mercer.decoders.families import unscaled
+from mercer.decoders.pool import snapped
+from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
+from mercer.embeddings.explicit import FeaturesOf
+from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
-from mercer.kernels.features import FeatureMap
 from mercer.kernels.labels import LabelIndicators, LabelSets
 from mercer.kernels.overlap import LabelsBySize, SizedIndicators
-from mercer.losses.sets import F1
+from mercer.losses import F1, Hamming, Loss
+
+_TIE = 1e-12
+"""Difference of two expected values, relative to the larger, at which they tie."""
 
 
-class _OfLabelSets(Decoder):
-    """Writes chosen labels as the training outputs are written: sets of their kind, or rows of 0 and 1."""
+class _LabelSetDecoder(Decoder):
+    """Writes answers as the training outputs are written: sets of their type, or rows of 0 and 1."""
 
     indicators_: LabelIndicators
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check that the outputs are label sets, and read off the labels."""
+        """Check that the outputs are label sets, and collect the labels."""
         try:
             outputs = LabelSets().check(embedding.outputs_, "outputs")
         except (TypeError, ValueError) as error:
@@ -45,15 +52,9 @@ class _OfLabelSets(Decoder):
             sets[i] = kind([labels[j] for j in np.flatnonzero(row)])
         return sets
 
-    def _expectations(self, H: Array, kernel: type[Kernel], features: FeatureMap) -> np.ndarray:
-        """The expectation of the features under each point; the points themselves where these are its coordinates."""
-        embedding = self.embedding_
-        if isinstance(embedding.kernel_, kernel) and hasattr(embedding, "feature_map_"):
-            return to_numpy(as_vectors(H, "H"))
-        return to_numpy(self._weights(H)) @ to_numpy(features(embedding.outputs_))
 
-
-class Thresholded(_OfLabelSets):
+@register(priority=40)
+class Thresholded(_LabelSetDecoder):
     r"""The labels that are likely enough, :math:`\hat y = \{l : \sum_j w_j [l \in y_j] > t\}`.
 
     With t = ½ this is the set of least expected Hamming loss, and the nearest under `LabelSets`, of all sets of the labels
@@ -76,19 +77,26 @@ class Thresholded(_OfLabelSets):
     def __init__(self, threshold: float = 0.5) -> None:
         self.threshold = threshold
 
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For `LabelSets` with the loss `Hamming`."""
+        inner = unscaled(kernel)
+        if not isinstance(inner, LabelSets) or loss != Hamming():
+            return None
+        return cls(), f"{loss!r} is scored on {inner!r}, so each label can be decided alone"
+
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Read off the labels."""
-        if (
-            isinstance(self.threshold, bool)
-            or not isinstance(self.threshold, numbers.Real)
-            or not abs(self.threshold) < np.inf
-        ):
-            raise ValueError(f"threshold={self.threshold!r} in Thresholded; expected a finite number, such as 0.5")
+        """Collect the labels."""
+        expected = "a finite number in Thresholded, such as 0.5"
+        check_real(self.threshold, "threshold", -np.inf, np.inf, expected=expected)
         return super().fit(embedding, loss)
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
-        """The set of each point; any set will do, so leaving one out changes nothing."""
-        return self._written(self._points(H) > self.threshold)
+        """The set of each point; any set is possible, so leaving one out changes nothing."""
+        points = self._points(H)
+        # rounded together, a mass and the threshold tie where they are equal up to rounding
+        mass = snapped(np.column_stack([points, np.full(len(points), float(self.threshold))]))
+        return self._written(mass[:, :-1] > mass[:, -1:])
 
     def _points(self, H: Array) -> np.ndarray:
         return self._expectations(H, LabelSets, self.indicators_)
@@ -97,13 +105,14 @@ class Thresholded(_OfLabelSets):
         return 2.0 * to_numpy(self.indicators_(objects)), 2.0 * self.threshold * to_numpy(LabelSets().diag(objects))
 
 
-class ExpectedF1(_OfLabelSets):
+@register(priority=40)
+class ExpectedF1(_LabelSetDecoder):
     r"""The set of highest expected F1, :math:`\arg\max_y \sum_j w_j\, 2|y \cap y_j| / (|y| + |y_j|)`, of all sets there are.
 
     With :math:`P_{ls} = \sum_j w_j [l \in y_j][|y_j| = s]`, the best set of size k has the k labels of largest
-    :math:`\sum_s 2 P_{ls} / (k + s)`; sizes that cannot win any more are not tried. The empty set is worth the F1 of two empty
-    sets times the weight of the empty training outputs, and nothing else. Of equally good sets the smallest wins, and of its
-    labels those seen first. Scores of `rank` and `choose` are expected F1.
+    :math:`\sum_s 2 P_{ls} / (k + s)`; sizes that cannot win any more are not tried. The expected F1 of the empty set is the F1
+    of two empty sets times the weight of the empty training outputs. Of equally good sets the smallest wins, and of its labels
+    those seen first. Scores of `rank` and `choose` are expected F1.
 
     Examples
     --------
@@ -117,25 +126,36 @@ class ExpectedF1(_OfLabelSets):
     loss_: F1
     features_: SizedIndicators
 
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For the loss `F1`, under any kernel."""
+        if not isinstance(loss, F1):
+            return None
+        return cls(), f"{loss!r} is scored, and its expectation is highest at a set that can be found exactly"
+
+    def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str]:
+        """The features of labels by size, where they are fewer than the outputs."""
+        if LabelsBySize().feature_map(outputs).dimension <= count(outputs):
+            return FeaturesOf(LabelsBySize()), "the expected F1 depends on labels and sizes of sets alone"
+        return Implicit(), "the expected F1 is taken over the weights on the training outputs"
+
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Read off the labels and the sizes."""
-        if loss is not None and not isinstance(loss, F1):
-            raise TypeError(
-                f"ExpectedF1 decodes by mercer.losses.F1, and came with loss={loss!r:.60}; use decoder='auto' or ExpectedLoss()"
-            )
-        super().fit(embedding, F1() if loss is None else loss)
+        """Collect the labels and the sizes."""
+        loss = F1() if loss is None else loss
+        check_instance(
+            loss, "loss", F1, expected="mercer.losses.F1() in ExpectedF1; use decoder='auto' or ExpectedLoss()"
+        )
+        super().fit(embedding, loss)
         self.loss_.check_parameters()
         self.features_ = LabelsBySize().feature_map(embedding.outputs_)
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
-        """The set of each point; any set will do, so leaving one out changes nothing."""
-        found = self.features_
-        points = self._points(H)
+        """The set of each point; any set is possible, so leaving one out changes nothing."""
+        found, points = self.features_, snapped(self._points(H))
         sizes, rows = np.unique(found.size, return_inverse=True)
-        nothing = self.loss_.empty * points[:, -1] if found.with_empty else np.zeros(len(points))
-        labels = len(self.indicators_.labels)
-        return self._written(best_sets(np.ascontiguousarray(points), found.label, rows, sizes, labels, nothing))
+        empty = self.loss_.empty * points[:, -1] if found.with_empty else np.zeros(len(points))
+        return self._written(_best_sets(points, found.label, rows, sizes, len(self.indicators_.labels), empty))
 
     def _points(self, H: Array) -> np.ndarray:
         return self._expectations(H, LabelsBySize, self.features_)
@@ -146,3 +166,45 @@ class ExpectedF1(_OfLabelSets):
         if self.features_.with_empty:
             features = np.column_stack([features, self.loss_.empty * (sizes == 0)])
         return features, np.zeros(len(features))
+
+
+@compiled
+def _best_sets(  # noqa: PLR0913
+    points: np.ndarray, label: np.ndarray, row: np.ndarray, sizes: np.ndarray, labels: int, empty: np.ndarray
+) -> np.ndarray:
+    """For each point, the labels of the set of highest expected F1.
+
+    Column c of `points` is P_ls for l = ``label[c]`` and s = ``sizes[row[c]]``; `empty` is the expected F1 of the empty set.
+    """
+    chosen = np.zeros((len(points), labels), dtype=np.bool_)
+    mass = np.empty((len(sizes), labels))
+    worth = np.empty(labels)
+    for i in range(len(points)):
+        mass[:] = 0.0
+        for c in range(len(label)):
+            mass[row[c], label[c]] = points[i, c]
+        best = empty[i]
+        for k in range(1, labels + 1):
+            # no set of k labels or more is worth more than `most`, none of k labels more than `hope`
+            most = 0.0
+            hope = 0.0
+            worth[:] = 0.0
+            for s in range(len(sizes)):
+                share = 2.0 / (k + sizes[s])
+                for one in range(labels):
+                    part = share * mass[s, one]
+                    worth[one] += part
+                    most += max(part, 0.0)
+            if most <= best:
+                break
+            for one in range(labels):
+                hope += max(worth[one], 0.0)
+            if hope <= best:
+                continue
+            order = np.argsort(-worth, kind="mergesort")[:k]
+            value = worth[order].sum()
+            if value > best + _TIE * abs(value):
+                best = value
+                chosen[i] = False
+                chosen[i, order] = True
+    return chosen

@@ -1,4 +1,4 @@
-"""The order of items with the largest sum of pairwise gains, with a bound on what any order can reach."""
+"""The order of items with the largest sum of pairwise gains, and a bound on that sum for any order."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ COMPARED = 6
 """Most items for which all orders (720) are compared."""
 
 _ITEMS = 62
-"""Most items of one tangle: a set of them is the bits of an int64."""
+"""Most items of one component: a set of them is the bits of an int64."""
 
 
 class Ordered(NamedTuple):
-    """Items, best first, the gain of that order, and how much more any order could have at most (0: it is the best)."""
+    """Items, best first, the gain of that order, and a bound on how much more any order has (0: it is the best)."""
 
     order: np.ndarray
     value: float
@@ -29,11 +29,11 @@ class Ordered(NamedTuple):
 def best_order(gains: np.ndarray, width: int, time_limit: float) -> Ordered:
     r"""The order of largest gain, :math:`\max_\pi \sum_{i \text{ ahead of } j} g_{ij}` for antisymmetric g.
 
-    Items fall into tangles: all of one are better than all of the next, pair by pair, so that no order need mix them.
-    Within a tangle the search runs over sets of leading items: of all orders of the same set only the best is kept
-    (dynamic programming over subsets), and sets whose bound is below the best order known are dropped (branch and
-    bound). More than `width` sets of one size, or seconds past `time_limit`, and only the most promising are followed;
-    what was dropped then shows in the bound.
+    Items fall into components: all of one are better than all of the next, pair by pair, so that no order need mix them. Within
+    a component the search runs over sets of leading items: of all orders of one set only the best is kept (dynamic
+    programming over subsets), and sets whose bound is below the best order known are dropped (branch and bound). With more than
+    `width` sets of one size, or after `time_limit` seconds, only the most promising are followed, and the bound accounts for
+    those dropped.
 
     Examples
     --------
@@ -43,53 +43,53 @@ def best_order(gains: np.ndarray, width: int, time_limit: float) -> Ordered:
     """
     deadline = time.perf_counter() + time_limit
     parts, gap = [], 0.0
-    for tangle in tangles(gains):
-        found = _search(gains[np.ix_(tangle, tangle)], width, deadline)
-        parts.append(tangle[found.order])
+    for items in components(gains):
+        found = _search(gains[np.ix_(items, items)], width, deadline)
+        parts.append(items[found.order])
         gap += found.gap
     order = np.concatenate(parts)
     return Ordered(order, _value(gains, order), gap)
 
 
-def tangles(gains: np.ndarray) -> list[np.ndarray]:
-    """Items in groups, each group ahead of the next pair by pair; a group of one where nothing is in doubt.
+def components(gains: np.ndarray) -> list[np.ndarray]:
+    """Items in groups, each group ahead of the next pair by pair; within a group, items beat each other in a cycle.
 
     Examples
     --------
-    >>> [group.tolist() for group in tangles(np.array([[0.0, -1.0], [1.0, 0.0]]))]
+    >>> [group.tolist() for group in components(np.array([[0.0, -1.0], [1.0, 0.0]]))]
     [[1], [0]]
     """
     items = len(gains)
     count = wins(gains[None])[0]
     ordered = np.argsort(-count, kind="stable")
-    # the first m items win all their pairs with the rest just when their wins add up to the most there can be
+    # the first m items win all their pairs with the rest exactly when their wins add up to the most there can be
     m = np.arange(1, items + 1)
     closed = np.cumsum(count[ordered]) == m * (m - 1) // 2 + m * (items - m)
     return np.split(ordered, np.flatnonzero(closed)[:-1] + 1)
 
 
 def wins(gains: np.ndarray) -> np.ndarray:
-    """How many others each item is better off ahead of, for each matrix of gains; where it is all one, the first listed."""
+    """Number of other items each item should precede, for each matrix of gains; at a gain of 0, the first listed."""
     items = np.arange(gains.shape[-1])
     return np.sum((gains > 0) | ((gains == 0) & (items[:, None] < items)), axis=-1)
 
 
 def best_of_all(pairs: np.ndarray, items: int) -> np.ndarray:
-    """The best of all orders of a few items for each row of gains, one for each pair i < j: the position of each item.
+    """The position of each item in the best of all orders, for rows of gains, one for each pair i < j.
 
-    Of equally good ones the first in the order of the dictionary.
+    Of equally good orders the first in lexicographic order.
 
     Examples
     --------
     >>> best_of_all(np.array([[1.0, -1.0, -1.0]]), 3).tolist()
     [[1, 2, 0]]
     """
-    every, signs = _every(items)
-    return every[np.argmax(pairs @ signs.T, axis=1)]
+    orders, signs = _all_orders(items)
+    return orders[np.argmax(pairs @ signs.T, axis=1)]
 
 
 @cache
-def _every(items: int) -> tuple[np.ndarray, np.ndarray]:
+def _all_orders(items: int) -> tuple[np.ndarray, np.ndarray]:
     places = np.asarray(list(permutations(range(items))), dtype=np.int64)
     return places, pair_signs(places)
 
@@ -99,7 +99,7 @@ def _value(gains: np.ndarray, order: np.ndarray) -> float:
 
 
 def _search(gains: np.ndarray, width: int, deadline: float) -> Ordered:
-    """The best order of one tangle, by sets of leading items, one size after the other."""
+    """The best order of one component, by sets of leading items, one size after the other."""
     items = len(gains)
     if items <= COMPARED:
         order = np.argsort(best_of_all(gains[np.triu_indices(items, 1)][None, :], items)[0])
@@ -152,7 +152,7 @@ def _traced(history: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 
 def _cycles(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cycles of three items, and what each loses at least, twice its smallest gain; a pair has a share in each cycle."""
+    """Cycles of three items, and a bound on the loss of each, twice its smallest gain; cycles share the gain of a pair."""
     spare = np.maximum(gains, 0.0)
     triples, costs = [], []
     for i, j in zip(*np.nonzero(gains > 0), strict=True):

@@ -1,9 +1,10 @@
-"""A pool of candidates: which objects, and what is needed to score points against all of them."""
+"""Candidates with their features, scored against points in blocks; ties are decided in one way everywhere."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,11 +12,12 @@ from mercer.core.arrays import Array, NumericalWarning, is_array, like, namespac
 from mercer.core.collections import Collection, count, distinct, take
 from mercer.embeddings.base import Embedding
 
-_ROUNDING = 256 * float(np.finfo(float).eps)
-"""Error of a score, relative to the terms it is the sum of, that is taken as rounding."""
+ROUNDING = 256 * float(np.finfo(float).eps)
+"""Relative difference of two scores that counts as rounding. A point alone and the same point in a batch go through different
+matrix products and differ in the last bits; scores that close tie, and the object listed first wins."""
 
 _SAMPLE = 256
-"""Most candidates looked at to see how large the terms are."""
+"""Most candidates from which the size of the terms of a score is estimated."""
 
 _SCORES = 2**24
 """Most scores held at a time, 128 MiB of doubles."""
@@ -37,8 +39,8 @@ class Pool:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Indices and scores of the k best candidates of each point, best first.
 
-        Equal scores, up to the rounding of the products, go to the candidate listed first. `masked`
-        names one candidate a point may not have (-1: none); it comes last, with score -inf.
+        Scores that tie go to the candidate listed first. `masked` names one candidate a point may not have (-1: none); it
+        comes last, with score -inf.
         """
         points = like(points, self.features)
         if points.shape[1] != self.features.shape[1]:
@@ -46,7 +48,7 @@ class Pool:
                 f"H has {points.shape[1]} columns; expected {self.features.shape[1]}, one for each "
                 "coordinate of the embedding the decoder was fitted with"
             )
-        k, slack = min(k, len(self)), self._rounding(points)
+        k, slack = min(k, len(self)), self.slack(points)
         size = max(1, _SCORES // len(self)) if batch is None else batch
         indices, scores = np.empty((2, points.shape[0], k))
         for start in range(0, points.shape[0], size):
@@ -56,21 +58,24 @@ class Pool:
             indices[rows], scores[rows] = top(values, k, slack[rows])
         return indices.astype(np.intp), scores
 
-    def _rounding(self, points: Array) -> Array:
-        """How much of a difference in the scores of each point rounding explains."""
-        xp = namespace(points)
+    def slack(self, points: Array) -> Array:
+        """Difference in the scores of each point that counts as rounding."""
+        features, offset = self._typical
+        return ROUNDING * (namespace(points).abs(points) @ like(features, points) + offset)
+
+    @cached_property
+    def _typical(self) -> tuple[np.ndarray, float]:
+        """Typical size of each feature, and of the offsets."""
         # the median of some, so that one very long candidate does not blur the others
         step = -(-len(self) // _SAMPLE)
-        typical = np.median(np.abs(to_numpy(self.features)[::step]), axis=0)
-        offset = float(np.median(np.abs(to_numpy(self.offsets)[::step])))
-        return _ROUNDING * (xp.abs(points) @ like(typical, points) + offset)
+        features = np.median(np.abs(to_numpy(self.features)[::step]), axis=0)
+        return features, float(np.median(np.abs(to_numpy(self.offsets)[::step])))
 
 
 def top(scores: Array, k: int, slack: Array | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Columns and values of the k largest scores of each row, best first, ties by lowest column.
 
-    Scores less than `slack` (one for each row) below the first of their kind tie with it, and are
-    given its value.
+    Scores at most `slack` (one for each row) below the first of their kind tie with it, and get its value.
 
     Examples
     --------
@@ -98,6 +103,24 @@ def top(scores: Array, k: int, slack: Array | float = 0.0) -> tuple[np.ndarray, 
     return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
+def snapped(values: np.ndarray) -> np.ndarray:
+    """Values rounded to a grid, a power of two of about `ROUNDING` times the largest value of their row.
+
+    Values that differ by rounding become equal, and sums of them are exact: a search over them finds the same ties whatever
+    batch the row came in.
+
+    Examples
+    --------
+    >>> row = snapped(np.array([[0.1 + 0.2, 0.3, 1.0]]))[0]
+    >>> bool(row[0] == row[1]), float(row[2])
+    (True, 1.0)
+    """
+    largest = np.abs(values).max(axis=tuple(range(1, values.ndim)), keepdims=True, initial=0.0)
+    # 0.7: rows whose largest value is a power of two, up to rounding, get one grid
+    grid = np.ldexp(1.0, np.frexp(0.7 * ROUNDING * largest)[1])
+    return np.rint(values / grid) * grid
+
+
 def _mask(scores: Array, masked: np.ndarray) -> Array:
     xp = namespace(scores)
     if scores.shape[1] == 1:
@@ -108,13 +131,13 @@ def _mask(scores: Array, masked: np.ndarray) -> Array:
 
 
 def training_candidates(embedding: Embedding) -> tuple[np.ndarray, np.ndarray]:
-    """Which outputs are the default candidates, and which candidate goes when output j is left out.
+    """Indices of the outputs that are the default candidates, and the candidate that goes when output j is left out.
 
-    The distinct outputs, each where it first occurs, without those the kernel cannot see. The
-    second array has -1 where another, equal output keeps the candidate, or where it was none.
+    The candidates are the distinct outputs, each where it first occurs, without those the kernel cannot see. The second array
+    is -1 where an equal output keeps the candidate, and where the output is not a candidate.
     """
     outputs, kernel = embedding.outputs_, embedding.kernel_
-    # of a Gram matrix no row can go: each has a column for every other
+    # rows of a Gram matrix are all kept: each has a column for every other
     first, group = (np.arange(count(outputs)),) * 2 if kernel.pairwise else distinct(outputs, kernel.key)
     kept = np.flatnonzero(kernel.sees(take(outputs, first)))
     unseen = len(first) - len(kept)

@@ -1,4 +1,4 @@
-"""The symbols answers are made of, and answers as the kind of sequence the training outputs are."""
+"""The symbols of answers, and answers in the type of the training outputs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.collections import Collection
+from mercer.core.validation import is_real
 
 
 @dataclass(frozen=True)
@@ -23,19 +24,19 @@ class Alphabet:
     """
 
     symbols: list[Hashable]
-    kind: type
+    kind: type[Any]
     """The type of the training outputs."""
 
     @classmethod
     def of(cls, outputs: Collection, given: Iterable[Hashable] | None = None) -> Alphabet:
-        """The symbols of the outputs, or those a user gave."""
+        """The given symbols, or by default those of the outputs."""
         kind = type(outputs[0])
         if given is None:
             symbols = list(dict.fromkeys(_plain(symbol) for output in outputs for symbol in output))
             if not symbols:
                 raise ValueError("every training output is empty; expected outputs with symbols to make answers of")
             return cls(symbols, kind)
-        symbols = list(given) if isinstance(given, Iterable) else []
+        symbols = list(given) if hasattr(given, "__iter__") else []
         if not symbols or len(set(symbols)) < len(symbols):
             raise ValueError(f"alphabet={given!r:.60}; expected at least one symbol, and each of them once")
         if issubclass(kind, str):
@@ -54,9 +55,7 @@ class Alphabet:
         symbols = [self.symbols[int(number)] for number in numbers]
         if issubclass(self.kind, str):
             return "".join(symbols)  # type: ignore[arg-type]
-        if issubclass(self.kind, np.ndarray):
-            return np.asarray(symbols)
-        return symbols if issubclass(self.kind, list) else tuple(symbols)
+        return np.asarray(symbols) if issubclass(self.kind, np.ndarray) else self.kind(symbols)
 
     def words(self, rows: Sequence[Iterable[int]]) -> np.ndarray:
         """Sequences as a collection."""
@@ -66,11 +65,11 @@ class Alphabet:
         return collection
 
     def numbers(self, sequence: Iterable[Any]) -> list[int]:
-        """The number of each symbol; -1 for one the alphabet does not have."""
+        """The number of each symbol; -1 for one that is not in the alphabet."""
         index = {symbol: number for number, symbol in enumerate(self.symbols)}
         return [index.get(_plain(symbol), -1) for symbol in sequence]
 
-    def stranger(self) -> Alphabet:
+    def with_unseen(self) -> Alphabet:
         """The alphabet with one symbol more, its last, that no training output has."""
         other: Hashable = ("no such symbol",)
         if issubclass(self.kind, str):
@@ -79,10 +78,11 @@ class Alphabet:
                 code += 1
             other = chr(code)
         elif issubclass(self.kind, np.ndarray):
-            numbers = [symbol for symbol in self.symbols if isinstance(symbol, int | float)]
+            numbers: list[Any] = [symbol for symbol in self.symbols if is_real(symbol)]
             other = (max(numbers) + 1) if numbers else "\x01"
         return Alphabet([*self.symbols, other], self.kind)
 
 
 def _plain(symbol: Any) -> Hashable:
-    return symbol.item() if isinstance(symbol, np.generic) else symbol
+    """The symbol as a Python value, where it is a NumPy one."""
+    return symbol.item() if hasattr(symbol, "item") else symbol

@@ -1,4 +1,4 @@
-"""The stretches of symbols that occur in the training outputs, and how one leads to the next."""
+"""The stretches of symbols in the training outputs as states of an automaton."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mercer.decoders.strings.kernels import STEPS
 
 
 def require_room(states: int, symbols: int) -> None:
-    """Raise if the table of states and symbols would be too large."""
+    """Raise ValueError if the table of states and symbols would be too large."""
     if states * symbols > STEPS:
         raise ValueError(
             f"the training outputs have {symbols} symbols in {states} stretches, too many to grow sequences from "
@@ -23,14 +23,14 @@ def require_room(states: int, symbols: int) -> None:
 class Automaton:
     """Every stretch of up to n symbols that occurs somewhere, as a state; state 0 is the empty one.
 
-    A sequence is in the state of its longest ending that occurs. That is all a score of stretches of n symbols has to know.
+    A sequence is in the state of its longest ending that occurs; a score of stretches of n symbols depends on nothing else.
 
     Examples
     --------
     >>> machine = Automaton.of([[0, 1, 0]], longest=2, symbols=3)
     >>> machine.stretches
     [(), (0,), (1,), (0, 1), (1, 0)]
-    >>> machine.follow[3].tolist()  # after 0 1: 0 gives 1 0, and 1 and 2 leave what occurs but for the 1
+    >>> machine.follow[3].tolist()  # after 0 1: 0 leads to 1 0, 1 to 1, and 2 to the empty stretch
     [4, 2, 0]
     """
 
@@ -42,11 +42,11 @@ class Automaton:
     tail: np.ndarray
     """The state without its first symbol."""
     lengths: np.ndarray
-    """How many symbols each state is."""
+    """Number of symbols of each state."""
 
     @classmethod
     def of(cls, sequences: Iterable[Sequence[int]], longest: int, symbols: int) -> Automaton:
-        """The automaton of some sequences of symbol numbers; a number below zero belongs to no stretch."""
+        """The automaton of some sequences of symbol numbers; negative numbers are in no stretch."""
         found: set[tuple[int, ...]] = {()}
         for sequence in sequences:
             text = tuple(sequence)

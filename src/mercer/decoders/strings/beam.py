@@ -1,43 +1,46 @@
-"""Sequences grown symbol by symbol, the best few kept at every length."""
+"""Sequences grown symbol by symbol, keeping the best few at every length."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from mercer.core.collections import Collection
+from mercer.core.validation import check_whole
+from mercer.decoders.base import Decoder
+from mercer.decoders.families import is_distance_of, unscaled
+from mercer.decoders.registry import register
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
+from mercer.decoders.strings.kernels import can_construct, unnormalised, window_terms
 from mercer.decoders.strings.lengths import Lengths
 from mercer.decoders.strings.models import model_of
 from mercer.decoders.strings.prefixes import Model, Outlook, Prefixes
+from mercer.kernels.base import Kernel
+from mercer.losses.base import Loss
 
 _ITEMS = 2**20
 """Most extensions scored at a time."""
 
 
+@register(priority=20)
 class BeamSearch(StringDecoder):
     r"""A sequence near a point, :math:`\arg\max_y 2\langle h, \psi(y)\rangle - l(y,y)`, grown symbol by symbol.
 
-    At every length the `width` best beginnings are kept, and the best of all lengths is the answer: usually the best there is,
-    in time linear in the number of points. The answer is never worse than the best training output. For kernels of common
-    n-grams (`Spectrum`, `Mismatch`, their sums and multiples) and `Subsequence`, plain or normalised.
+    At every length the `width` best prefixes are kept, and the best of all lengths is the answer: usually the best there is, in
+    time linear in the number of points. The answer is never worse than the best training output. For kernels of common n-grams
+    (`Spectrum`, `Mismatch`, their sums and multiples) and `Subsequence`, plain or normalised.
 
     Parameters
     ----------
     width : int, default=64
-        Beginnings kept at every length.
+        Prefixes kept at every length.
     length : int, (int, int), "predicted" or None
         The length of every answer; the shortest and the longest; the mean length of the training outputs under the weights of
         the point, rounded; or None, for any length up to that of the longest training output.
     alphabet : collection of symbols, optional
-        What answers are made of; by default the symbols of the training outputs.
-
-    Attributes
-    ----------
-    reports_ : list of Report
-        Objective, proven bound and gap of each answer of the last `decode`.
+        The symbols answers are made of; by default those of the training outputs.
 
     Examples
     --------
@@ -48,7 +51,7 @@ class BeamSearch(StringDecoder):
     >>> decoder = BeamSearch(length=(2, 5)).fit(embedding)
     >>> decoder.decode(np.array([[0.9, 0.9, 0.2]]))
     array(['abcde'], dtype=object)
-    >>> decoder.reports_[0].optimal
+    >>> decoder.reports(np.array([[0.9, 0.9, 0.2]]))[0].optimal
     True
     """
 
@@ -59,9 +62,20 @@ class BeamSearch(StringDecoder):
         self.length = length
         self.alphabet = alphabet
 
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For kernels of common n-grams with their own distance, where the outputs have few symbols."""
+        inner = unscaled(kernel)
+        if (
+            window_terms(unnormalised(inner)) is None
+            or not is_distance_of(loss, kernel)
+            or not can_construct(inner, outputs)
+        ):
+            return None
+        return cls(), f"{inner!r} adds up over n-grams, so a sequence can be grown symbol by symbol"
+
     def _prepare(self) -> tuple[int, int | None]:
-        if isinstance(self.width, bool) or not isinstance(self.width, Integral) or self.width < 1:
-            raise ValueError(f"width={self.width!r}; expected how many beginnings to keep, a whole number from 1")
+        check_whole(self.width, "width", expected="the number of prefixes to keep, a whole number from 1")
         model = model_of(self)
         if model is None:
             raise refuse(self, self.embedding_.kernel_, "Spectrum, Mismatch or Subsequence, plain or normalised,")
@@ -73,9 +87,8 @@ class BeamSearch(StringDecoder):
         size = max(1, _ITEMS // (width * self.model_.symbols))
         found: list[Constructed] = []
         for start in range(0, len(points), size):
-            rows = slice(start, start + size)
-            part = Lengths(lengths.low[rows], lengths.high[rows])
-            targets = self.model_.targets(points[rows])
+            part = lengths.only(slice(start, start + size))
+            targets = self.model_.targets(points[start : start + size])
             words = grow(self.model_, targets, part, width, k)
             for target, own, low, high in zip(targets, words, *part, strict=True):
                 found.append(Constructed(own, self.model_.limit(target, int(low), int(high))))
@@ -83,7 +96,7 @@ class BeamSearch(StringDecoder):
 
 
 def grow(model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int) -> list[list[list[int]]]:
-    """The k best sequences a beam of some width meets, for each row of `targets`; k does not change where it goes."""
+    """The k best sequences met by a beam of some width, for each row of `targets`; the path does not depend on k."""
     n = len(targets)
     outlook = model.outlook(targets)
     beam = model.starts(targets, width, lengths.longest)
@@ -103,7 +116,7 @@ def grow(model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int
 
 
 def _next(model: Model, beam: Prefixes, targets: np.ndarray, outlook: Outlook, width: int) -> Prefixes:
-    """The best beginnings with one symbol more, judged by what they are and where they lead."""
+    """The best prefixes with one symbol more, by their score and that of the next symbols."""
     linear, square = model.extended(beam, targets)
     scores = model.value(*model.ahead(beam, linear, square, outlook))
     best = _best(scores.ravel(), len(targets), width)
@@ -112,11 +125,10 @@ def _next(model: Model, beam: Prefixes, targets: np.ndarray, outlook: Outlook, w
 
 
 def _best(scores: np.ndarray, n: int, k: int) -> np.ndarray:
-    """Positions of the k best scores of each of n points, as many in a row each, without those that are minus infinity."""
+    """Positions of the k best finite scores of each of n points, which have equal shares of `scores`."""
     each = len(scores) // n
     table = scores.reshape(n, each)
     k = min(k, each)
     order = np.argpartition(-table, k - 1, axis=1)[:, :k] if k < each else np.tile(np.arange(each), (n, 1))
-    positions = order + each * np.arange(n)[:, None]
-    positions = positions.ravel()
+    positions = (order + each * np.arange(n)[:, None]).ravel()
     return positions[np.isfinite(scores[positions])]

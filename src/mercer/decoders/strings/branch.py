@@ -1,4 +1,4 @@
-"""The best of all sequences, proven, or as good as found in the time there is, with what is left to gain."""
+"""The best of all sequences with a proof, or the best found in the time there is, with a gap."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import heapq
 import time
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from mercer.core.validation import check_real
 from mercer.decoders.strings.base import Constructed
 from mercer.decoders.strings.beam import BeamSearch, grow
 from mercer.decoders.strings.lengths import Lengths
 from mercer.decoders.strings.prefixes import Model, Prefixes
 
 _BATCH = 256
-"""Beginnings extended at a time."""
+"""Prefixes extended at a time."""
 
 _MEMORY = 2**28
-"""Most bytes of open beginnings."""
+"""Most bytes of open prefixes."""
 
 _ROUNDING = 1e-10
-"""A bound that exceeds a score by less, relative to its size, does so by rounding."""
+"""Difference of a bound and a score, relative to its size, that counts as rounding."""
 
 
 class BranchAndBound(BeamSearch):
     r"""The sequence nearest to a point, :math:`\arg\max_y 2\langle h, \psi(y)\rangle - l(y,y)`, with a proof.
 
-    Beginnings are extended, the most promising first, and dropped when no end can make them better than what is known. When
-    none is left the answer is the best of all sequences of an allowed length; when the time is over `reports_` says how much
-    better another could be at most. Starts from what `BeamSearch` finds, so it is never worse.
+    Prefixes are extended, the most promising first, and dropped when no end can make them better than the best known sequence.
+    When none is left the answer is the best of all sequences of an allowed length; when the time is over, the gap in `reports`
+    bounds how much better another could be. Starts from the answer of `BeamSearch`, so it is never worse.
 
     The bounds are sharp for `Spectrum`, sound but loose for `Mismatch`, `Subsequence` and normalised kernels, where the proof
     takes long for answers of more than about ten symbols.
@@ -49,11 +49,9 @@ class BranchAndBound(BeamSearch):
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Spectrum
     >>> embedding = Implicit().fit(Spectrum(2), np.array(["abab", "baa", "abb"], dtype=object))
-    >>> decoder = BranchAndBound().fit(embedding)
-    >>> decoder.decode(np.array([[0.5, 0.6, 0.3]]))
-    array(['abaa'], dtype=object)
-    >>> decoder.reports_[0].optimal, round(decoder.reports_[0].objective, 3)
-    (True, -3.0)
+    >>> report = BranchAndBound().fit(embedding).reports(np.array([[0.5, 0.6, 0.3]]))[0]
+    >>> report.object, report.optimal, round(report.objective, 3)
+    ('abaa', True, -3.0)
     """
 
     def __init__(
@@ -69,18 +67,15 @@ class BranchAndBound(BeamSearch):
         self.alphabet = alphabet
 
     def _prepare(self) -> tuple[int, int | None]:
-        if isinstance(self.time_limit, bool) or not isinstance(self.time_limit, Real) or not self.time_limit > 0:
-            raise ValueError(f"time_limit={self.time_limit!r}; expected seconds for each point, above 0")
+        check_real(self.time_limit, "time_limit", closed="right", expected="seconds for each point, above 0")
         return super()._prepare()
 
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
         found = []
-        for point, low, high in zip(points, *lengths, strict=True):
-            target = self.model_.targets(point[None, :])
-            own = Lengths(np.asarray([low]), np.asarray([high]))
-            first = grow(self.model_, target, own, int(self.width), k)[0]
-            search = Search(self.model_, target, int(low), int(high), k)
-            search.begin_with(first)
+        for i, point in enumerate(points):
+            target, own = self.model_.targets(point[None, :]), lengths.only(slice(i, i + 1))
+            search = Search(self.model_, target, int(own.low[0]), int(own.high[0]), k)
+            search.begin_with(grow(self.model_, target, own, int(self.width), k)[0])
             limit = search.run(float(self.time_limit))
             found.append(Constructed([word for _, word in search.best], limit))
         return found
@@ -100,7 +95,7 @@ class Search:
     """Score and sequence, best first."""
 
     def begin_with(self, words: list[list[int]]) -> None:
-        """Take these as found."""
+        """Score these sequences and keep them."""
         for word in words:
             grown = self.model.empty(self.target, self.high)
             for symbol in word:
@@ -108,27 +103,26 @@ class Search:
                 grown = self.model.grown(
                     grown, np.zeros(1, dtype=np.intp), np.asarray([symbol]), linear[:, symbol], square[:, symbol]
                 )
-            self._note(self.model.value(grown.linear, grown.square), grown)
+            self._keep(grown)
 
     def run(self, seconds: float) -> float:
-        """Search until everything is decided or the time is over; a score that no sequence exceeds."""
+        """Search until nothing is open or the time is over; return a score that no sequence exceeds."""
         bounds = self.model.bounder(self.target[0], self.low, self.high)
         root = self.model.empty(self.target, self.high)
         heap, store = [(-float(bounds(root)[0]), 0)], Store(root)
-        deadline = time.monotonic() + seconds  # what has to be prepared does not count
+        deadline = time.monotonic() + seconds  # preparation does not count
         while heap and -heap[0][0] > self._least() and time.monotonic() < deadline and store.fits():
             rows: list[int] = []
             while heap and len(rows) < _BATCH and -heap[0][0] > self._least():
                 rows.append(heapq.heappop(heap)[1])
             children = self._children(store.take(np.asarray(rows)))
-            ended = children.take(np.flatnonzero(children.size >= self.low))
-            self._note(self.model.value(ended.linear, ended.square), ended)
-            open_ones = children.take(np.flatnonzero(children.size < self.high))
-            if not len(open_ones):
+            self._keep(children.take(np.flatnonzero(children.size >= self.low)))
+            unfinished = children.take(np.flatnonzero(children.size < self.high))
+            if not len(unfinished):
                 continue
-            limits = bounds(open_ones)
+            limits = bounds(unfinished)
             kept = np.flatnonzero(limits > self._least())
-            for limit, row in zip(limits[kept], store.add(open_ones.take(kept)), strict=True):
+            for limit, row in zip(limits[kept], store.add(unfinished.take(kept)), strict=True):
                 heapq.heappush(heap, (-float(limit), int(row)))
         score = self.best[0][0] if self.best else -np.inf
         return max(score, -heap[0][0]) if heap else score
@@ -139,14 +133,15 @@ class Search:
         return self.model.grown(prefixes, rows, symbols, linear.ravel(), square.ravel())
 
     def _least(self) -> float:
-        """The score a sequence has to exceed to be of interest."""
+        """The score a sequence has to exceed to be kept."""
         if len(self.best) < self.k:
             return -np.inf
         score = self.best[-1][0]
         return score + _ROUNDING * max(1.0, abs(score))
 
-    def _note(self, scores: np.ndarray, ended: Prefixes) -> None:
+    def _keep(self, ended: Prefixes) -> None:
         """Keep the sequences that are among the k best."""
+        scores = self.model.value(ended.linear, ended.square)
         known = {tuple(word) for _, word in self.best}
         for i in np.argsort(-scores, kind="stable")[: self.k]:
             word = ended.text[i, : ended.size[i]].tolist()
@@ -156,7 +151,7 @@ class Search:
 
 
 class Store:
-    """Open beginnings, in rows that are never given back."""
+    """Open prefixes, in rows that are never released."""
 
     def __init__(self, first: Prefixes) -> None:
         self._parts = [first]
@@ -165,7 +160,7 @@ class Store:
         self._bytes = 0
 
     def add(self, prefixes: Prefixes) -> np.ndarray:
-        """The row of each."""
+        """Store some; return the row of each."""
         self._parts.append(prefixes)
         self._starts.append(self._count)
         self._count += len(prefixes)

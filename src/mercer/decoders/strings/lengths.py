@@ -1,15 +1,17 @@
-"""How long an answer may be."""
+"""Allowed lengths of answers."""
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mercer.core.validation import is_whole
+from mercer.decoders.pool import snapped
+
 
 class Lengths(NamedTuple):
-    """The shortest and the longest an answer may be, for each point."""
+    """The shortest and the longest allowed length of the answer, for each point."""
 
     low: np.ndarray
     high: np.ndarray
@@ -18,6 +20,10 @@ class Lengths(NamedTuple):
     def longest(self) -> int:
         """The longest of all."""
         return int(self.high.max())
+
+    def only(self, rows: Any) -> Lengths:
+        """Those of some points."""
+        return Lengths(self.low[rows], self.high[rows])
 
     def allow(self, row: int, length: int) -> bool:
         """Whether the answer of a point may have that length."""
@@ -33,13 +39,13 @@ class LengthRule:
     seen : int array
         The lengths of the training outputs the kernel sees.
     shortest : int
-        The shortest sequence the kernel sees.
+        The length of the shortest sequence the kernel sees.
     longest : int, optional
-        The longest sequence anything is known of; by default there is no limit.
+        The length of the longest sequence the kernel knows about; by default there is no limit.
     """
 
     def __init__(self, length: Any, seen: np.ndarray, shortest: int, longest: int | None = None) -> None:
-        self.predicted = isinstance(length, str) and length == "predicted"
+        self.predicted = str(length) == "predicted"
         low, high = (int(seen.min()), int(seen.max())) if self.predicted else (shortest, int(seen.max()))
         if length is not None and not self.predicted:
             low, high = _given(length)
@@ -56,23 +62,20 @@ class LengthRule:
         self.low = max(low, shortest)
         self.high = high if longest is None else min(high, longest)
 
-    def of(self, points: int, weights: np.ndarray | None = None, lengths: np.ndarray | None = None) -> Lengths:
-        """The limits for each of some points, from their weights on outputs of these lengths where that is asked for."""
+    def of(self, points: int, weights: np.ndarray, lengths: np.ndarray) -> Lengths:
+        """The limits for each of some points; predicted ones from their weights on outputs of these lengths."""
         if not self.predicted:
             return Lengths(np.full(points, self.low), np.full(points, self.high))
-        assert weights is not None
-        assert lengths is not None
         total = weights.sum(axis=1)
         usable = total > 1e-3
         mean = np.where(usable, weights @ lengths / np.where(usable, total, 1.0), np.median(lengths))
-        chosen = np.clip(np.rint(mean), self.low, self.high).astype(np.int64)
+        chosen = np.clip(np.rint(snapped(mean)), self.low, self.high).astype(np.int64)
         return Lengths(chosen, chosen)
 
 
 def _given(length: Any) -> tuple[int, int]:
-    pair = tuple(length) if isinstance(length, tuple | list) else (length, length)
-    whole = len(pair) == 2 and all(isinstance(n, Integral) and not isinstance(n, bool) and int(n) >= 0 for n in pair)
-    if not whole or pair[0] > pair[1]:
+    pair = tuple(length) if type(length) in (tuple, list) else (length, length)
+    if len(pair) != 2 or not all(is_whole(n) and n >= 0 for n in pair) or pair[0] > pair[1]:
         raise ValueError(
             f"length={length!r}; expected a whole number, (shortest, longest), 'predicted', or None for any length up to "
             "that of the longest training output"

@@ -9,38 +9,41 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from mercer.core.arrays import to_numpy
+from mercer.core.collections import Collection
+from mercer.core.compiled import compiled
+from mercer.decoders.base import Decoder
+from mercer.decoders.families import is_distance_of, unscaled
+from mercer.decoders.pool import snapped
+from mercer.decoders.registry import register
 from mercer.decoders.strings.automaton import require_room
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
-from mercer.decoders.strings.kernels import position_span
+from mercer.decoders.strings.kernels import can_construct, position_span
 from mercer.decoders.strings.lengths import Lengths
+from mercer.kernels.base import Kernel
+from mercer.losses.base import Loss
 
 
+@register(priority=30)
 class LongestPath(StringDecoder):
     r"""The nearest of all sequences under a kernel that compares position by position, by dynamic programming.
 
     The features of `Positions` and of `WeightedDegree` without shifts say which symbols stand at which position, so that l(y, y)
-    depends on the length alone and ⟨h, ψ(y)⟩ adds up from left to right. What the next symbol brings depends on the last d − 1
-    ones: with :math:`V_p(s)` the best that positions up to p can bring and end in s,
+    depends on the length alone and ⟨h, ψ(y)⟩ adds up from left to right. The gain of the next symbol depends on the last d − 1
+    ones: with :math:`V_p(s)` the best sum over positions up to p that ends in s,
 
     .. math:: V_{p+1}(s') = \max_{s, a:\, sa \to s'} V_p(s) + 2 g_{p+1}(sa)
 
-    where only endings that occur at that position in training are kept apart. Exact over all sequences of an allowed length.
+    where endings that do not occur at that position in training are merged. Exact over all sequences of an allowed length.
 
     Parameters
     ----------
     length : int, (int, int), "predicted" or None
         As for `BeamSearch`, but no longer than the longest training output: nothing is known of later positions.
     alphabet : collection of symbols, optional
-        What answers are made of; by default the symbols of the training outputs.
-
-    Attributes
-    ----------
-    reports_ : list of Report
-        Objective of each answer of the last `decode`; each is proven to be the best.
+        The symbols answers are made of; by default those of the training outputs.
 
     Examples
     --------
@@ -48,16 +51,21 @@ class LongestPath(StringDecoder):
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import WeightedDegree
     >>> embedding = Implicit().fit(WeightedDegree(2), np.array(["cats", "cuts", "bat"], dtype=object))
-    >>> decoder = LongestPath().fit(embedding)
-    >>> decoder.decode(np.array([[0.6, 0.1, 0.9]]))
+    >>> LongestPath().fit(embedding).decode(np.array([[0.6, 0.1, 0.9]]))
     array(['bats'], dtype=object)
-    >>> decoder.reports_[0].optimal
-    True
     """
 
     def __init__(self, length: Any = None, alphabet: Iterable[Hashable] | None = None) -> None:
         self.length = length
         self.alphabet = alphabet
+
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For kernels that compare position by position, with their own distance, where the outputs have few symbols."""
+        inner = unscaled(kernel)
+        if position_span(inner) is None or not is_distance_of(loss, kernel) or not can_construct(inner, outputs):
+            return None
+        return cls(), f"{inner!r} compares position by position, so the best of all sequences is a longest path"
 
     def _prepare(self) -> tuple[int, int | None]:
         kernel, outputs = self.embedding_.kernel_, self.embedding_.outputs_
@@ -68,8 +76,8 @@ class LongestPath(StringDecoder):
         self._machine = PositionMachine.of(
             [self._alphabet.numbers(output) for output in outputs], span, len(self._alphabet)
         )
-        # symbols that no output has stand before a stretch, to put it in its place and bring nothing
-        alphabet = self._alphabet.stranger()
+        # a symbol that no output has fills the positions before a stretch, and adds nothing
+        alphabet = self._alphabet.with_unseen()
         padded = [[len(self._alphabet)] * (p - len(stretch)) + list(stretch) for p, stretch in self._machine.states]
         whole, shorter = (self._readout(alphabet.words(words)) for words in (padded, [word[:-1] for word in padded]))
         self._rise = sparse.csr_array(whole - shorter)
@@ -79,14 +87,14 @@ class LongestPath(StringDecoder):
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
         found = []
         for point, low, high in zip(points, *lengths, strict=True):
-            rise = 2.0 * (self._rise @ point)
+            rise = 2.0 * snapped((self._rise @ point)[None, :])[0]
             ends = np.where(np.arange(len(self._norms)) >= low, -self._norms, -np.inf)[: high + 1]
             rest = _rest(rise, self._machine.follow, self._machine.positions, ends)
             found.append(Constructed(self._paths(rise, rest, ends, k), float(rest[0])))
         return found
 
     def _paths(self, rise: np.ndarray, rest: np.ndarray, ends: np.ndarray, k: int) -> list[list[int]]:
-        """The k best sequences: beginnings are followed in the order of what they can still become, which is known."""
+        """The k best sequences: prefixes are followed in the order of the best score they can still reach."""
         ties, words = count(), list[list[int]]()
         heap: list[tuple[float, int, float, int, list[int], bool]] = [(-rest[0], next(ties), 0.0, 0, [], False)]
         while heap and len(words) < k:
@@ -118,10 +126,12 @@ class PositionMachine:
     """Position and stretch, in the order of positions."""
     follow: np.ndarray
     """The state after each state and symbol; -1 after the last position."""
+    positions: np.ndarray
+    """The position of each state."""
 
     @classmethod
     def of(cls, sequences: list[list[int]], span: int, symbols: int) -> PositionMachine:
-        """The states of some sequences of symbol numbers; a number below zero belongs to no stretch."""
+        """The states of some sequences of symbol numbers; negative numbers are in no stretch."""
         found: set[tuple[int, tuple[int, ...]]] = {(p, ()) for p in range(max(map(len, sequences)) + 1)}
         for sequence in sequences:
             for end in range(1, len(sequence) + 1):
@@ -144,17 +154,12 @@ class PositionMachine:
                 follow[i, missing] = follow[number[position, stretch[1:]], missing]
             elif (position + 1, ()) in number:
                 follow[i, missing] = number[position + 1, ()]
-        return cls(states, follow)
-
-    @property
-    def positions(self) -> np.ndarray:
-        """The position of each state."""
-        return np.asarray([position for position, _ in self.states])
+        return cls(states, follow, np.asarray([position for position, _ in states]))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rest(rise: np.ndarray, follow: np.ndarray, positions: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The best that can come after each state, its end included."""
+    """The best sum over the positions after each state, the end included."""
     best = np.full(len(rise), -np.inf)
     for state in range(len(rise) - 1, -1, -1):  # later positions come last
         position = positions[state]

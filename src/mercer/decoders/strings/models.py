@@ -1,4 +1,4 @@
-"""The model of an output kernel that growing a sequence needs."""
+"""The model of an output kernel by which sequences are grown."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from mercer.core.arrays import to_numpy
 from mercer.decoders.families import unscaled
 from mercer.decoders.strings.automaton import Automaton
 from mercer.decoders.strings.base import StringDecoder
-from mercer.decoders.strings.kernels import ALL, STATES, Term, around, one_length, unnormalised, window_terms
+from mercer.decoders.strings.kernels import ALL, STATES, Term, around, part_lengths, unnormalised, window_terms
 from mercer.decoders.strings.prefixes import Model
 from mercer.decoders.strings.subsequences import SubsequenceModel
 from mercer.decoders.strings.windows import WindowModel
-from mercer.kernels import Mismatch, Normalized, Subsequence
+from mercer.kernels import Subsequence
 from mercer.kernels.base import Kernel
-from mercer.kernels.strings._lengths import length_range
 
 _FEATURES = 2**16
 """Most subsequences a model counts."""
@@ -27,14 +26,14 @@ def model_of(decoder: StringDecoder) -> Model | None:
     """The model of the kernel a decoder was fitted with; None for kernels under which sequences cannot be grown."""
     kernel = decoder.embedding_.kernel_
     inner = unnormalised(kernel)
+    normalised = None if inner is kernel else inner
+    norm = None if normalised is None else float(to_numpy(kernel.diag(decoder.pool_.objects[:1]))[0])
     terms = window_terms(inner)
-    normalised = isinstance(unscaled(kernel), Normalized)
-    norm = float(to_numpy(kernel.diag(decoder.pool_.objects[:1]))[0]) if normalised else None
     if terms is not None:
-        return _window_model(decoder, inner if normalised else None, terms, norm)
+        return _window_model(decoder, normalised, terms, norm)
     subsequences = unscaled(inner)
-    if isinstance(subsequences, Subsequence) and one_length(subsequences) is not None:
-        return _subsequence_model(decoder, subsequences, inner if normalised else None, norm)
+    if isinstance(subsequences, Subsequence) and len(part_lengths(subsequences)) == 1:
+        return _subsequence_model(decoder, subsequences, normalised, norm)
     return None
 
 
@@ -49,26 +48,25 @@ def _window_model(decoder: StringDecoder, inner: Kernel | None, terms: list[Term
 
 
 def _require_symbols(decoder: StringDecoder, kernel: Kernel) -> None:
-    """Raise if an answer could hold a symbol that a mismatch kernel does not know."""
-    for part in [kernel, *kernel.parts()]:
-        if isinstance(part, Mismatch):
-            strange = [symbol for symbol in decoder.alphabet_ if symbol not in (part.alphabet or ())]
-            if strange:
-                raise ValueError(
-                    f"alphabet holds {strange[0]!r}, which is not in that of {part!r:.80}; expected symbols the kernel knows"
-                )
-        elif part is not kernel:
-            _require_symbols(decoder, part)
+    """Raise ValueError if the alphabet of the answers has a symbol that a mismatch kernel does not know."""
+    for part in kernel.parts():
+        _require_symbols(decoder, part)
+    known = getattr(kernel, "alphabet", None)
+    unknown = [] if known is None else [symbol for symbol in decoder.alphabet_ if symbol not in known]
+    if unknown:
+        raise ValueError(
+            f"alphabet holds {unknown[0]!r}, which is not in that of {kernel!r:.80}; expected symbols the kernel knows"
+        )
 
 
 def _values(decoder: StringDecoder, stretches: list[tuple[int, ...]], inner: Kernel | None) -> sparse.csr_array:
-    """⟨h, φ(u)⟩ of each stretch; `inner` is the kernel inside a normalisation, whose lengths are put back."""
+    """⟨h, φ(u)⟩ of each stretch; `inner` is the kernel inside a cosine, whose norms are multiplied back."""
     words = decoder._alphabet.words(stretches)
     rows = decoder._readout(words)
     if inner is None:
         return rows
-    lengths = np.sqrt(to_numpy(inner.diag(words)))
-    return sparse.csr_array(sparse.diags_array(lengths) @ rows)
+    norms = np.sqrt(to_numpy(inner.diag(words)))
+    return sparse.csr_array(sparse.diags_array(norms) @ rows)
 
 
 def _neighbours(texts: list[list[int]], term: Term, symbols: int) -> list[list[int]]:
@@ -97,15 +95,14 @@ def _neighbours(texts: list[list[int]], term: Term, symbols: int) -> list[list[i
 def _subsequence_model(
     decoder: StringDecoder, kernel: Subsequence, inner: Kernel | None, norm: float | None
 ) -> SubsequenceModel:
-    symbols, length = len(decoder._alphabet), length_range(kernel.length)[0]
+    symbols, length = len(decoder._alphabet), part_lengths(kernel)[0]
     if symbols**length > _FEATURES:
         raise ValueError(
             f"{symbols} symbols have {symbols**length} subsequences of length {length}, too many to count in every answer "
             f"(over {_FEATURES}); use Candidates(), a shorter length or a smaller alphabet"
         )
-    everything = list(product(range(symbols), repeat=length))
-    # the one subsequence of a word that long has weight decay^length in it
-    factor = float(to_numpy((inner or decoder.embedding_.kernel_).diag(decoder._alphabet.words(everything[:1])))[0])
-    weight = float(kernel.decay) ** length
-    scale = np.sqrt(factor) / weight
-    return SubsequenceModel(symbols, length, float(kernel.decay), scale, _values(decoder, everything, inner), norm)
+    words = list(product(range(symbols), repeat=length))
+    # a word of that length has one subsequence, of weight decay^length
+    square = float(to_numpy((inner or decoder.embedding_.kernel_).diag(decoder._alphabet.words(words[:1])))[0])
+    scale = np.sqrt(square) / float(kernel.decay) ** length
+    return SubsequenceModel((symbols, length), float(kernel.decay), scale, _values(decoder, words, inner), norm)

@@ -1,28 +1,31 @@
-"""The kernel of subsequences with gaps, symbol by symbol."""
+"""The score under the kernel of subsequences with gaps, symbol by symbol."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
+from mercer.decoders.pool import snapped
 from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes, score
 
 _STEPS = 40
-"""Halvings in the search for the level of a bound; any level is a bound, the right one is the least."""
+"""Halvings in the search for the multiplier of a bound; any multiplier gives a bound, the right one the least."""
 
 
 class SubsequenceModel:
     r"""The score of a kernel that counts subsequences u of r symbols, :math:`\phi_u(y) = c \sum_{i:\,u=y[i]} \lambda^{l(i)}`.
 
-    The last symbol of a new subsequence is the new symbol, the others are a shorter subsequence that is there already. So the
-    weights of all subsequences of 1, …, r − 1 symbols are kept, each λ times smaller with every symbol that follows.
+    The last symbol of a new subsequence is the new symbol, the others are a shorter subsequence of the prefix. So the weights of
+    all subsequences of 1, …, r − 1 symbols are kept, and multiplied by λ with every symbol that follows.
 
     Parameters
     ----------
-    symbols, length, decay
-        The size of the alphabet, r and λ.
+    shape : (int, int)
+        The size of the alphabet and r.
+    decay : float
+        λ.
     scale : float
-        c, the root of a factor before the kernel.
+        c, the root of a factor around the kernel.
     values : sparse array (symbols ** length, coordinates)
         ⟨h, φ(u)⟩ of each word of r symbols, in their order, is its product with the point.
     norm : float, optional
@@ -30,29 +33,30 @@ class SubsequenceModel:
     """
 
     def __init__(
-        self, symbols: int, length: int, decay: float, scale: float, values: sparse.csr_array, norm: float | None
+        self, shape: tuple[int, int], decay: float, scale: float, values: sparse.csr_array, norm: float | None
     ) -> None:
-        self.symbols, self.shortest, self.decay, self.scale, self.norm = symbols, length, decay, scale, norm
-        # a word of r symbols has one subsequence, of weight c λ^r: the rest is what the point has for it
-        self.values = sparse.csr_array(values / (scale * decay**length))
+        self.symbols, self.shortest = shape
+        self.decay, self.scale, self.norm = decay, scale, norm
+        # a word of r symbols has one subsequence, of weight c λ^r; divided by it, the value is the point's coordinate
+        self.values = sparse.csr_array(values / (scale * decay**self.shortest))
 
     def targets(self, points: np.ndarray) -> np.ndarray:
         """The coordinate of each point along each subsequence."""
-        return np.ascontiguousarray((self.values @ points.T).T)
+        return np.ascontiguousarray(snapped((self.values @ points.T).T))
 
     def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
         """The score."""
         return score(linear, square, self.norm)
 
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
-        """The empty beginning for each point."""
+        """The empty prefix for each point."""
         n = len(targets)
         return Prefixes.empty(
             n, longest, tuple(np.zeros((n, self.symbols**size)) for size in range(1, self.shortest + 1))
         )
 
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
-        """The words of r symbols the point has most of."""
+        """The words of r symbols with the largest coordinates."""
         width = min(width, targets.shape[1])
         chosen = np.argsort(-targets, axis=1, kind="stable")[:, :width]
         grown = self.empty(targets, longest).take(np.repeat(np.arange(len(targets)), width))
@@ -64,17 +68,17 @@ class SubsequenceModel:
         return grown
 
     def outlook(self, targets: np.ndarray) -> Outlook:
-        """Nothing: with gaps every symbol counts together with all before it."""
+        """Nothing: with gaps a symbol counts together with all before it."""
         return ()
 
     def ahead(
         self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As they are."""
+        """The arguments as they are."""
         return linear, square
 
     def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each beginning with each symbol added."""
+        """Each prefix with each symbol added."""
         n, a = len(prefixes), self.symbols
         shorter = self.scale * self.decay * self._shorter(prefixes.state)
         counts = prefixes.state[-1].reshape(n, -1, a)
@@ -86,7 +90,7 @@ class SubsequenceModel:
     def grown(
         self, prefixes: Prefixes, rows: np.ndarray, symbols: np.ndarray, linear: np.ndarray, square: np.ndarray
     ) -> Prefixes:
-        """Some beginnings with one symbol more."""
+        """Some prefixes with one symbol more."""
         m, a = len(rows), self.symbols
         text = prefixes.text[rows]
         each = np.arange(m)
@@ -102,18 +106,18 @@ class SubsequenceModel:
         return Prefixes(prefixes.owner[rows], text, prefixes.size[rows] + 1, linear, square, tuple(state))
 
     def limit(self, target: np.ndarray, low: int, high: int) -> float:
-        """No sequence of an allowed length scores higher."""
+        """A score that no sequence of an allowed length exceeds."""
         return float(self._bounds(self.empty(target[None, :], high), target, low, high)[0])
 
     def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
-        """Bounds on the ends of beginnings grown for one point."""
+        """Bounds for prefixes of one point."""
         return lambda prefixes: self._bounds(prefixes, target, low, high)
 
     def _bounds(self, prefixes: Prefixes, target: np.ndarray, low: int, high: int) -> np.ndarray:
-        r"""No end is better than this: counts only grow, and how much they add up to depends on the length alone.
+        r"""A score that no sequence with each prefix exceeds: counts only grow, and their sum depends on the length alone.
 
-        The counts that would be best under these two conditions are :math:`\max(\phi_u, m_u - \theta)`, with θ such that they add
-        up right; the Lagrangian at any θ is a bound. Normalised, the cosine with what the point has above zero is one.
+        The best counts under these two conditions are :math:`\max(\phi_u, m_u - \theta)`, with θ such that they have the right
+        sum; the Lagrangian at any θ is a bound. Normalised, the norm of the positive part of the point gives a bound.
         """
         if self.norm is not None:
             return np.full(len(prefixes), 2.0 * np.sqrt(np.sum(np.maximum(target, 0.0) ** 2)) - self.norm)
@@ -124,7 +128,7 @@ class SubsequenceModel:
         have = counts.sum(axis=1)
         wish = np.maximum(target - counts, 0.0).sum(axis=1)
         goal = have + np.clip(wish, least, most)
-        # between these two the counts add up to too much and to too little
+        # at these two values of θ the sum is too large and too small
         bottom = np.full(len(prefixes), target.min() - goal.max() - 1.0)
         ceiling = np.full(len(prefixes), target.max() + 1.0)
         for _ in range(_STEPS):
@@ -140,7 +144,7 @@ class SubsequenceModel:
         return state[-2] if self.shortest > 1 else np.ones((len(state[0]), 1))
 
     def _totals(self, longest: int) -> np.ndarray:
-        """What all counts of a sequence of 0, 1, …, `longest` symbols add up to: the same for every sequence."""
+        """The sum of all counts of a sequence of 0, 1, …, `longest` symbols, the same for every sequence."""
         weights = np.zeros(self.shortest)  # of subsequences of 0, …, r − 1 symbols
         weights[0] = 1.0
         totals = [0.0]

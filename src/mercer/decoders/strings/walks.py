@@ -1,4 +1,4 @@
-"""Walks through graphs whose edges are n-grams, and how many there are."""
+"""Walks through graphs whose edges are n-grams, and their number."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ Gram = tuple[int, ...]
 """n symbols: an edge from its first n − 1 symbols to its last n − 1."""
 
 Edges = dict[Gram, int]
-"""How often each n-gram is there."""
+"""The count of each n-gram."""
 
 
 def walk(edges: Edges) -> list[int]:
-    """A sequence with the n-grams of the heaviest connected part, and no others where one walk goes through all of them.
+    """A sequence with the n-grams of the heaviest connected part, exactly those where one walk goes through all of them.
 
     Examples
     --------
     >>> walk({(0, 1): 1, (1, 2): 1, (2, 0): 1})
     [0, 1, 2, 0]
-    >>> walk({(0, 1): 1, (0, 2): 1})  # two walks, put together
+    >>> walk({(0, 1): 1, (0, 2): 1})  # two walks, joined
     [0, 2, 0, 1]
     """
     part = max(connected_parts(edges), key=lambda part: sum(part.values()), default={})
@@ -32,7 +32,7 @@ def walk(edges: Edges) -> list[int]:
 
 
 def count_walks(edges: Edges) -> int:
-    """How many sequences have just these n-grams, each as often (the theorem of Best).
+    """Number of sequences with exactly these n-grams and counts, by the BEST theorem.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def count_walks(edges: Edges) -> int:
     if not edges or len(connected_parts(edges)) > 1 or [n for n, _ in odd] not in ([], [-1, 1]):
         return 0
     joined = [(gram[:-1], gram[1:], n) for gram, n in edges.items()]
-    if odd:  # one edge from the end back to the start turns every walk into a circle
+    if odd:  # an edge from the end back to the start closes every walk to a circuit
         joined.append((odd[0][1], odd[1][1], 1))
     out: Counter[Gram] = Counter()
     for source, _, n in joined:
@@ -54,14 +54,14 @@ def count_walks(edges: Edges) -> int:
     for source, target, n in joined:
         laplacian[place[source]][place[source]] += n
         laplacian[place[source]][place[target]] -= n
-    circles = _determinant([row[1:] for row in laplacian[1:]]) * prod(factorial(n - 1) for n in out.values())
-    begins = 1 if odd else sum(out.values())  # a circle may begin at any of its edges
-    # equal n-grams may change places without changing the sequence
-    return circles * begins // prod(factorial(n) for n in edges.values())
+    circuits = _determinant([row[1:] for row in laplacian[1:]]) * prod(factorial(n - 1) for n in out.values())
+    begins = 1 if odd else sum(out.values())  # a circuit may begin at any of its edges
+    # exchanging equal n-grams does not change the sequence
+    return circuits * begins // prod(factorial(n) for n in edges.values())
 
 
 def connected_parts(edges: Edges) -> list[Edges]:
-    """The edges of each part of the graph that hangs together."""
+    """The edges of each connected part of the graph."""
     root: dict[Gram, Gram] = {}
 
     def find(node: Gram) -> Gram:
@@ -78,13 +78,13 @@ def connected_parts(edges: Edges) -> list[Edges]:
 
 
 def _trails(part: Edges) -> list[list[Gram]]:
-    """As few walks as use every edge of a connected part once, each a list of n-grams (Hierholzer)."""
+    """The fewest walks that together use every edge of a connected part once, as lists of n-grams (Hierholzer)."""
     left: defaultdict[Gram, list[Gram]] = defaultdict(list)
     for gram, n in part.items():
         left[gram[:-1]] += [gram] * n
     starts = [node for node, n in _surplus(part).items() for _ in range(n)] or [gram[:-1] for gram in list(part)[:1]]
     trails = [_until_stuck(start, left) for start in starts]
-    for trail in trails:  # what is left are circles: each is inserted where it touches a walk
+    for trail in trails:  # circuits are left: each is inserted where it touches a walk
         at = 0
         while at <= len(trail):
             node = trail[at][:-1] if at < len(trail) else trail[-1][1:]
@@ -96,7 +96,7 @@ def _trails(part: Edges) -> list[list[Gram]]:
 
 
 def _until_stuck(node: Gram, left: defaultdict[Gram, list[Gram]]) -> list[Gram]:
-    """Walk unused edges, which are used up, for as long as there are any."""
+    """Follow unused edges, and remove them, until there are none."""
     trail = []
     while left[node]:
         trail.append(left[node].pop())
@@ -105,7 +105,7 @@ def _until_stuck(node: Gram, left: defaultdict[Gram, list[Gram]]) -> list[Gram]:
 
 
 def _surplus(edges: Edges) -> Counter[Gram]:
-    """For each node, how many more edges leave it than enter it."""
+    """For each node, the number of edges that leave it less that of edges that enter it."""
     surplus: Counter[Gram] = Counter()
     for gram, n in edges.items():
         surplus[gram[:-1]] += n
@@ -114,7 +114,7 @@ def _surplus(edges: Edges) -> Counter[Gram]:
 
 
 def _determinant(matrix: list[list[int]]) -> int:
-    """The determinant of a matrix of whole numbers, exact (Bareiss)."""
+    """The exact determinant of a matrix of whole numbers (Bareiss)."""
     rows, sign, before = [list(row) for row in matrix], 1, 1
     for k in range(len(rows) - 1):
         pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)

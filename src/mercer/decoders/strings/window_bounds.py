@@ -1,33 +1,24 @@
-"""How good the end of a sequence can be at best, for kernels that add up over stretches of symbols."""
+"""Bounds on the score of sequences with a given prefix, for kernels that add up over stretches of symbols."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numba import njit
 
+from mercer.core.compiled import compiled
 from mercer.decoders.strings.automaton import Automaton
-from mercer.decoders.strings.prefixes import Prefixes
+from mercer.decoders.strings.prefixes import Bounder, Prefixes
 
-
-@dataclass
-class Shares:
-    """What every stretch that occurs may bring, alone: gains of its first, second, … copy, best first, for each span."""
-
-    gain: np.ndarray
-    state: np.ndarray
-    copy: np.ndarray
-    starts: np.ndarray
-    """Where the list of each span begins, and where the last one ends."""
+Shares = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Gains of the first, second, … copy of every stretch, best first, for each span; the state and the number of each copy; and
+where the list of each span begins, and the last one ends."""
 
 
 class WindowBounds:
     """Bounds on ``2⟨h, φ(y)⟩ − ‖φ(y)‖²`` and on its normalised form.
 
-    Two of them hold, and the lesser is taken. Stretches may be put together only if they overlap, but may repeat for nothing:
-    the longest path in the automaton. Or they need not overlap, but each copy of a stretch costs more than the one before:
-    the best of all copies that are left.
+    The smaller of two bounds is taken. In the first, stretches have to overlap, but copies cost nothing extra: the longest path
+    in the automaton. In the second, stretches need not overlap, but each copy of a stretch costs more than the one before: the
+    best of all copies that are left.
     """
 
     def __init__(self, machine: Automaton, spans: np.ndarray, costs: np.ndarray) -> None:
@@ -35,16 +26,14 @@ class WindowBounds:
         self.spans, place = np.unique(spans, return_inverse=True)
         self.costs = np.bincount(place, weights=costs)
         lengths = machine.lengths
-        # the ending of each state that is as long as a span, where the state is long enough
+        # for each span and state, the ending of the state that has this span; -1 where the state is shorter
         self.endings = np.full((len(self.spans), len(lengths)), -1)
         for row, span in zip(self.endings, self.spans, strict=True):
-            for state in range(len(lengths)):
-                row[state] = (
-                    state if lengths[state] == span else row[machine.tail[state]] if lengths[state] > span else -1
-                )
+            for state in np.flatnonzero(lengths >= span):
+                row[state] = state if lengths[state] == span else row[machine.tail[state]]
 
     def shares(self, rise: np.ndarray, longest: int) -> Shares:
-        """The gains of all copies that are worth more than a stretch that never occurs."""
+        """All copies that gain more than a stretch that never occurs."""
         gains, states, copies, starts = [], [], [], [0]
         own = rise - rise[self.machine.tail]
         for span, cost in zip(self.spans, self.costs, strict=True):
@@ -64,10 +53,10 @@ class WindowBounds:
             states.append(which[order].astype(np.int64))
             copies.append(number[order].astype(np.int64))
             starts.append(starts[-1] + len(order))
-        return Shares(np.concatenate(gains), np.concatenate(states), np.concatenate(copies), np.asarray(starts))
+        return np.concatenate(gains), np.concatenate(states), np.concatenate(copies), np.asarray(starts)
 
     def _best_of(self, own: np.ndarray, span: int, most: int) -> np.ndarray:
-        """The states of one span that bring most: of the others not even the first copy is among the best `most`."""
+        """The states of one span with the largest gains, which contain the best `most` copies."""
         state = np.flatnonzero(self.machine.lengths == span)
         return state if len(state) <= most else state[np.argpartition(-own[state], most)[:most]]
 
@@ -75,55 +64,28 @@ class WindowBounds:
         """The bound on every sequence, from the copies alone."""
         if norm is not None:
             return 2.0 * np.sqrt(self._reach(rise, high)) - norm
-        shares = self.shares(rise, high)
+        gain, _, _, starts = self.shares(rise, high)
         best = np.zeros(high + 1)
         for k, (span, cost) in enumerate(zip(self.spans, self.costs, strict=True)):
-            gains = shares.gain[shares.starts[k] : shares.starts[k + 1]][:high]
+            gains = gain[starts[k] : starts[k + 1]][:high]
             sums = np.concatenate([[0.0], np.cumsum(np.concatenate([gains, np.full(high - len(gains), -cost)]))])
             best += sums[np.maximum(np.arange(high + 1) - span + 1, 0)]
         return float(best[max(low, int(self.spans[0])) :].max())
 
-    def paths(self, rise: np.ndarray, longest: int) -> np.ndarray:
-        """The most ⟨h, φ(y)⟩ can rise from each state in 0, 1, …, `longest` steps."""
-        return _paths(rise, self.machine.follow, longest)
+    def bounder(self, rise: np.ndarray, low: int, high: int, norm: float | None) -> Bounder:
+        """Bounds for prefixes of one point."""
+        machine, terms = (self.machine.follow, self.endings), (self.spans, self.costs)
+        shares, paths = self.shares(rise, high), _paths(rise, self.machine.follow, high)
+        reach = self._reach(rise, high)
 
-    def bounds(
-        self,
-        prefixes: Prefixes,
-        rise: np.ndarray,
-        shares: Shares,
-        paths: np.ndarray,
-        low: int,
-        high: int,
-        norm: float | None,
-    ) -> np.ndarray:
-        """The bound of each beginning, of one point."""
-        found = np.empty(len(prefixes))
-        _bound(
-            prefixes.text,
-            prefixes.size,
-            prefixes.linear,
-            prefixes.square,
-            prefixes.state[0],
-            self.machine.follow,
-            self.endings,
-            self.spans,
-            self.costs,
-            shares.gain,
-            shares.state,
-            shares.copy,
-            shares.starts,
-            paths,
-            low,
-            high,
-            -1.0 if norm is None else norm,
-            self._reach(rise, high),
-            found,
-        )
-        return found
+        def bounds(prefixes: Prefixes) -> np.ndarray:
+            rows = (prefixes.text, prefixes.size, prefixes.linear, prefixes.square, prefixes.state[0])
+            return _bounds(rows, machine, terms, shares, paths, (low, high), -1.0 if norm is None else norm, reach)
+
+        return bounds
 
     def _reach(self, rise: np.ndarray, high: int) -> float:
-        """The square of the most ⟨h, φ(y)⟩ / ‖φ(y)‖ can be, by Cauchy and Schwarz over the stretches there is room for."""
+        """A bound on (⟨h, φ(y)⟩ / ‖φ(y)‖)², by Cauchy and Schwarz over the stretches that fit."""
         own, lengths = np.maximum(rise - rise[self.machine.tail], 0.0), self.machine.lengths
         total = 0.0
         for span, cost in zip(self.spans, self.costs, strict=True):
@@ -132,8 +94,9 @@ class WindowBounds:
         return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _paths(rise: np.ndarray, follow: np.ndarray, longest: int) -> np.ndarray:
+    """The most ⟨h, φ(y)⟩ can rise from each state in 0, 1, …, `longest` steps."""
     states, symbols = follow.shape
     best = np.zeros((longest + 1, states))
     for step in range(1, longest + 1):
@@ -146,28 +109,23 @@ def _paths(rise: np.ndarray, follow: np.ndarray, longest: int) -> np.ndarray:
     return best
 
 
-@njit(cache=True, nogil=True)
-def _bound(
-    text: np.ndarray,
-    size: np.ndarray,
-    linear: np.ndarray,
-    square: np.ndarray,
-    state: np.ndarray,
-    follow: np.ndarray,
-    endings: np.ndarray,
-    spans: np.ndarray,
-    costs: np.ndarray,
-    gain: np.ndarray,
-    gain_state: np.ndarray,
-    gain_copy: np.ndarray,
-    starts: np.ndarray,
+@compiled
+def _bounds(  # noqa: PLR0913
+    rows: tuple[np.ndarray, ...],
+    machine: tuple[np.ndarray, np.ndarray],
+    terms: tuple[np.ndarray, np.ndarray],
+    shares: Shares,
     paths: np.ndarray,
-    low: int,
-    high: int,
+    lengths: tuple[int, int],
     norm: float,
     reach: float,
-    found: np.ndarray,
-) -> None:
+) -> np.ndarray:
+    """The bound of each prefix; a negative `norm` stands for a kernel that is not normalised."""
+    text, size, linear, square, state = rows
+    follow, endings = machine
+    spans, costs = terms
+    low, high = lengths
+    found = np.empty(len(size))
     counts = np.zeros(follow.shape[0], dtype=np.int64)
     best = np.empty(high + 1)
     for i in range(len(size)):
@@ -176,7 +134,7 @@ def _bound(
             _count(text[i, :end], follow, endings, counts, 1)
             best[:] = 0.0
             for k in range(len(spans)):
-                _add_copies(best, k, end, high, spans, costs, gain, gain_state, gain_copy, starts, counts)
+                _add_copies(best, end, k, spans[k], costs[k], shares, counts)
             _count(text[i, :end], follow, endings, counts, -1)
         most = -np.inf
         for last in range(max(low, end), high + 1):
@@ -191,9 +149,10 @@ def _bound(
                 own = max(linear[i], 0.0) ** 2 / square[i] if square[i] > 0 else 0.0
                 most = max(most, 2.0 * min(top, np.sqrt(own + reach)) - norm)
         found[i] = most
+    return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(text: np.ndarray, follow: np.ndarray, endings: np.ndarray, counts: np.ndarray, by: int) -> None:
     """Add `by` to the count of every stretch in a text."""
     state = 0
@@ -204,29 +163,20 @@ def _count(text: np.ndarray, follow: np.ndarray, endings: np.ndarray, counts: np
                 counts[endings[k, state]] += by
 
 
-@njit(cache=True, nogil=True)
-def _add_copies(
-    best: np.ndarray,
-    k: int,
-    end: int,
-    high: int,
-    spans: np.ndarray,
-    costs: np.ndarray,
-    gain: np.ndarray,
-    gain_state: np.ndarray,
-    gain_copy: np.ndarray,
-    starts: np.ndarray,
-    counts: np.ndarray,
+@compiled
+def _add_copies(  # noqa: PLR0913
+    best: np.ndarray, end: int, k: int, span: int, cost: float, shares: Shares, counts: np.ndarray
 ) -> None:
-    """To the best of every final length, the best copies of one span that are left; then stretches that never occur."""
+    """Add to each final length the best copies of one span that are left, then stretches that never occur."""
+    gain, state, copy, starts = shares
     position, total = starts[k], 0.0
-    for last in range(end + 1, high + 1):
-        if last >= spans[k]:
-            while position < starts[k + 1] and gain_copy[position] < counts[gain_state[position]]:
+    for last in range(end + 1, len(best)):
+        if last >= span:
+            while position < starts[k + 1] and copy[position] < counts[state[position]]:
                 position += 1
             if position < starts[k + 1]:
                 total += gain[position]
                 position += 1
             else:
-                total -= costs[k]
+                total -= cost
         best[last] += total

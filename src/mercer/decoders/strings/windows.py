@@ -1,11 +1,12 @@
-"""Kernels that add up over stretches of consecutive symbols, such as common n-grams."""
+"""The score under kernels that add up over stretches of consecutive symbols, such as common n-grams."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from mercer.core.compiled import compiled
+from mercer.decoders.pool import snapped
 from mercer.decoders.strings.automaton import Automaton
 from mercer.decoders.strings.kernels import Term
 from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes, score
@@ -18,8 +19,8 @@ _AHEAD = 2
 class WindowModel:
     r"""The score of a kernel :math:`k(s, t) = \sum_{i,j} M(s_{i:i+n}, t_{j:j+n})`, or a sum of such, or its cosine.
 
-    ⟨h, φ(y)⟩ adds up over the stretches of y. The state of an `Automaton` says what the next symbol brings; ‖φ(y)‖² is counted
-    by comparing the new stretch with those before it.
+    ⟨h, φ(y)⟩ adds up over the stretches of y: the state of an `Automaton` gives the gain of the next symbol. ‖φ(y)‖² is
+    computed by comparing the new stretch with those before it.
 
     Parameters
     ----------
@@ -40,128 +41,88 @@ class WindowModel:
         self.tables = np.zeros((len(terms), int(self.spans.max()) + 2))
         for row, term in zip(self.tables, terms, strict=True):
             row[: len(term.similarity)] = term.similarity
-        # one more symbol brings what the stretch is worth without what its beginning was worth already
+        # one more symbol gains the value of the stretch less that of the stretch without it
         self.rise = sparse.csr_array(values - values[machine.head])
         self.limits_ = WindowBounds(machine, self.spans, self.tables[:, 0])
 
     def targets(self, points: np.ndarray) -> np.ndarray:
         """For each point and state, the rise of ⟨h, φ(y)⟩ on reaching that state."""
-        return np.ascontiguousarray((self.rise @ points.T).T)
+        return np.ascontiguousarray(snapped((self.rise @ points.T).T))
 
     def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
         """The score."""
         return score(linear, square, self.norm)
 
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
-        """The empty beginning for each point."""
+        """The empty prefix for each point."""
         return Prefixes.empty(len(targets), longest, (np.zeros(len(targets), dtype=np.int64),))
 
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
-        """The states of the shortest length that are worth most."""
+        """The states of the shortest length with the largest values."""
         states = np.flatnonzero(self.machine.lengths == self.shortest)
-        square = _squares(self.spans, self.tables, self.shortest)
+        # ‖φ(u)‖² of a stretch just long enough for the shortest terms
+        square = float(self.tables[self.spans == self.shortest, 0].sum())
         width = min(width, len(states))
-        worth = self._worth(targets, states)
+        values = self._values(targets, states)
         every = width == len(states)
-        chosen = np.argsort(-worth, axis=1) if every else np.argpartition(-worth, width, axis=1)[:, :width]
+        chosen = np.argsort(-values, axis=1) if every else np.argpartition(-values, width, axis=1)[:, :width]
         owner = np.repeat(np.arange(len(targets)), width)
         state = states[chosen.ravel()]
         text = np.zeros((len(owner), longest), dtype=np.int64)
         text[:, : self.shortest] = np.asarray([self.machine.stretches[each] for each in state])
-        return Prefixes(
-            owner,
-            text,
-            np.full(len(owner), self.shortest),
-            np.take_along_axis(worth, chosen, axis=1).ravel(),
-            np.full(len(owner), square),
-            (state.astype(np.int64),),
-        )
+        size, squares = np.full(len(owner), self.shortest), np.full(len(owner), square)
+        linear = np.take_along_axis(values, chosen, axis=1).ravel()
+        return Prefixes(owner, text, size, linear, squares, (state.astype(np.int64),))
 
     def outlook(self, targets: np.ndarray) -> Outlook:
-        """For each point and state, the rise of the best next symbols and what they cost, as if none came back."""
+        """For each point and state, the rise of the best next symbols, and their cost if no stretch is repeated."""
         return _look_ahead(targets, self.machine.follow, float(self.tables[:, 0].sum()), _AHEAD)
 
     def ahead(
         self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
     ) -> tuple[np.ndarray, np.ndarray]:
         """With the rise and the cost of the best next symbols."""
-        risen, paid = linear.copy(), square.copy()
-        rise, cost = outlook
-        _add_outlook(prefixes.owner, prefixes.state[0], self.machine.follow, rise, cost, risen, paid)
-        return risen, paid
+        return _add_outlook((prefixes.owner, prefixes.state[0]), self.machine.follow, outlook, (linear, square))
 
     def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each beginning with each symbol added."""
-        linear, square = np.empty((2, len(prefixes), self.symbols))
-        _extend(
-            prefixes.owner,
-            prefixes.text,
-            prefixes.size,
-            prefixes.linear,
-            prefixes.square,
-            prefixes.state[0],
-            targets,
-            self.machine.follow,
-            self.spans,
-            self.tables,
-            linear,
-            square,
-        )
-        return linear, square
+        """Each prefix with each symbol added."""
+        rows = (prefixes.owner, prefixes.text, prefixes.size, prefixes.linear, prefixes.square, prefixes.state[0])
+        return _extend(rows, targets, self.machine.follow, self.spans, self.tables)
 
     def grown(
         self, prefixes: Prefixes, rows: np.ndarray, symbols: np.ndarray, linear: np.ndarray, square: np.ndarray
     ) -> Prefixes:
-        """Some beginnings with one symbol more."""
+        """Some prefixes with one symbol more."""
         text = prefixes.text[rows]
         text[np.arange(len(rows)), prefixes.size[rows]] = symbols
         state = self.machine.follow[prefixes.state[0][rows], symbols].astype(np.int64)
         return Prefixes(prefixes.owner[rows], text, prefixes.size[rows] + 1, linear, square, (state,))
 
     def limit(self, target: np.ndarray, low: int, high: int) -> float:
-        """No sequence of an allowed length scores higher: a bound that is cheap."""
+        """A score that no sequence of an allowed length exceeds, quickly computed."""
         return self.limits_.root(target, low, high, self.norm)
 
     def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
-        """Bounds on the ends of beginnings grown for one point."""
-        shares, paths = self.limits_.shares(target, high), self.limits_.paths(target, high)
+        """Bounds for prefixes of one point."""
+        return self.limits_.bounder(target, low, high, self.norm)
 
-        def bounds(prefixes: Prefixes) -> np.ndarray:
-            return self.limits_.bounds(prefixes, target, shares, paths, low, high, self.norm)
-
-        return bounds
-
-    def _worth(self, targets: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """⟨h, φ(u)⟩ of the stretches of some states: the rises on the way to them, added up."""
-        worth = np.zeros((len(targets), len(states)))
+    def _values(self, targets: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """⟨h, φ(u)⟩ of the stretches of some states: the sum of the rises on the way to them."""
+        values = np.zeros((len(targets), len(states)))
         while states.any():
-            worth += targets[:, states]
+            values += targets[:, states]
             states = self.machine.head[states]
-        return worth
+        return values
 
 
-def _squares(spans: np.ndarray, tables: np.ndarray, length: int) -> float:
-    """‖φ(u)‖² of a stretch just long enough for the shortest terms."""
-    return float(sum(table[0] for span, table in zip(spans, tables, strict=True) if span == length))
-
-
-@njit(cache=True, nogil=True)
+@compiled
 def _extend(
-    owner: np.ndarray,
-    text: np.ndarray,
-    size: np.ndarray,
-    linear: np.ndarray,
-    square: np.ndarray,
-    state: np.ndarray,
-    rise: np.ndarray,
-    follow: np.ndarray,
-    spans: np.ndarray,
-    tables: np.ndarray,
-    next_linear: np.ndarray,
-    next_square: np.ndarray,
-) -> None:
-    """What each symbol adds: the rise of its state, and its similarity with every stretch before it, twice."""
+    rows: tuple[np.ndarray, ...], rise: np.ndarray, follow: np.ndarray, spans: np.ndarray, tables: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Add to ⟨h, φ(y)⟩ the rise of each next state, and to ‖φ(y)‖² the similarity with every stretch before it, twice."""
+    owner, text, size, linear, square, state = rows
     symbols = follow.shape[1]
+    next_linear, next_square = np.empty((len(owner), symbols)), np.empty((len(owner), symbols))
     for i in range(len(owner)):
         end = size[i]
         for a in range(symbols):
@@ -176,16 +137,17 @@ def _extend(
                 differ = 0
                 for j in range(1, span):
                     differ += text[i, last - j] != text[i, end - j]
-                # the stretch that ended there has one symbol more; it is the new one or it is not
+                # the last symbol of that stretch is the new symbol or it is not
                 shared += 2.0 * tables[k, differ + 1]
                 next_square[i, text[i, last]] += 2.0 * (tables[k, differ] - tables[k, differ + 1])
             for a in range(symbols):
                 next_square[i, a] += shared
+    return next_linear, next_square
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _look_ahead(rise: np.ndarray, follow: np.ndarray, cost: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """The best 2·rise − cost over up to some steps from each state: its rise, and its cost."""
+    """The rise and the cost of the best 2·rise − cost in at most `steps` steps from each state."""
     points, states = rise.shape
     risen, paid = np.zeros((points, states)), np.zeros((points, states))
     before_risen, before_paid = np.zeros(states), np.zeros(states)
@@ -205,19 +167,16 @@ def _look_ahead(rise: np.ndarray, follow: np.ndarray, cost: float, steps: int) -
     return risen, paid
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_outlook(
-    owner: np.ndarray,
-    state: np.ndarray,
-    follow: np.ndarray,
-    rise: np.ndarray,
-    cost: np.ndarray,
-    linear: np.ndarray,
-    square: np.ndarray,
-) -> None:
-    """Add what may come after each symbol."""
+    rows: tuple[np.ndarray, np.ndarray], follow: np.ndarray, outlook: Outlook, sums: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Add the expected gains after each symbol."""
+    (owner, state), (rise, cost), (linear, square) = rows, outlook, sums
+    risen, paid = linear.copy(), square.copy()
     for i in range(len(owner)):
         for a in range(follow.shape[1]):
             after = follow[state[i], a]
-            linear[i, a] += rise[owner[i], after]
-            square[i, a] += cost[owner[i], after]
+            risen[i, a] += rise[owner[i], after]
+            paid[i, a] += cost[owner[i], after]
+    return risen, paid
