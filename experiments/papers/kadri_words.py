@@ -193,7 +193,7 @@ class OpticalWords(Experiment):
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
         """Show the ablation, the choices, and words right and wrong."""
-        yield section("Which choice bought what")
+        yield section("Gain of each choice")
         yield paragraph("One step after the other; the last three lines change one part of the sixth.")
         names = {METHODS[key][:2] if key in METHODS else (step, ABLATION): step for key, step in STEPS.items()}
         known = [row | {"method": names.get((row["method"], row["setting"]))} for row in rows]

@@ -1,4 +1,4 @@
-"""Weston Table 2: which digit is it, learned from 200 of them."""
+"""Weston Table 2: classification of digits, learned from 200 of them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ EDITIONS = {
 }
 _EDITIONS_BESIDE = {SHUFFLED: ["NIPS", "report"], BLOCKS: ["NIPS"], FRESH: []}
 SHOWN = 30
-"""Digits pictured on the page, at most."""
+"""Most digits pictured on the page."""
 
 
 class DigitClasses(Experiment):
-    """KDE, support vector machines and k-NN on pixels; then KDE on better and better image features."""
+    """KDE, support vector machines and k-NN on pixels; then KDE on better image features."""
 
     name = "weston-table2"
     title = "Ten classes of digits (Weston et al., Table 2)"
@@ -46,15 +46,15 @@ class DigitClasses(Experiment):
         "The first 100 USPS digits of each class, 5 folds; each fold of 200 digits is trained on in turn and the other "
         "800 are the test. Gaussian kernel on pixels, ½[y = y′] on classes; the support vector machines have squared "
         "errors, as in the NIPS edition. Every parameter is chosen inside the 200 training digits: KDE's scale and "
-        "ridge by exact leave-one-out, k by leave-one-out, the machines' scale and ridge by an inner 5 folds. The paper "
+        "alpha by exact leave-one-out, k by leave-one-out, the machines' scale and ridge by an inner 5 folds. The paper "
         "does not say how folds are drawn. Two readings are shown, both with 20 digits of each class in a fold: the "
         "digits of a class shuffled first (four times over, so 20 folds), and taken in blocks as they come in the file. "
-        "A third line of figures is of the next 100 digits of each class, shuffled. Errors are standard errors over "
+        "Further rows are for the next 100 digits of each class, shuffled. Errors are standard errors over "
         "folds."
     )
 
     def pieces(self, small: bool) -> list[Piece]:
-        """Each fold of each reading; the small version has the first fold."""
+        """Return a piece for each fold of each reading; the small version has the first fold."""
         if small:
             return [Piece("shuffle-0-fold-0", _settings(0, 0, small))]
         shuffles = [Piece(f"shuffle-{s}-fold-{f}", _settings(s, f, small)) for s in range(4) for f in range(5)]
@@ -64,7 +64,7 @@ class DigitClasses(Experiment):
         )
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Grids."""
+        """Return the grids."""
         return {
             "scales, in medians": list(FACTORS),
             "scales of the SVM, in medians": list(SVM_FACTORS),
@@ -74,11 +74,11 @@ class DigitClasses(Experiment):
         }
 
     def seeds(self, small: bool) -> list[int]:
-        """Of the shuffles, and of the machines' inner folds."""
+        """Return the seeds of the shuffles and of the machines' inner folds."""
         return [0] if small else [0, 1, 2, 3]
 
     def run(self, piece: Piece) -> Outcome:
-        """One fold: all methods on the same split."""
+        """Run all methods on one fold."""
         seed, fold, small, skip = (piece.settings[key] for key in ("seed", "fold", "small", "skip"))
         images, labels = _digits(skip)
         split = stratified_folds(labels, 5, seed)[fold]
@@ -107,7 +107,7 @@ class DigitClasses(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Both editions beside the shuffled reading; the block reading; the ladder."""
+        """Return the shuffled reading next to both editions, the block reading, and the steps of KDE."""
         rows = []
         for reading in dict.fromkeys(outcome["reading"] for outcome in outcomes):
             own = [outcome for outcome in outcomes if outcome["reading"] == reading]
@@ -124,7 +124,7 @@ class DigitClasses(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What matched, what did not, and why."""
+        """Compare with the paper."""
         found = {(row["method"], row["on"], row["folds"]): row["value"] for row in rows}
         reading = SHUFFLED
         kde, svm, knn = (found[method, PIXELS, reading] for method in EDITIONS["NIPS"])
@@ -135,60 +135,58 @@ class DigitClasses(Experiment):
         )
         within = {name: abs(kde - value["KDE"][0]) <= value["KDE"][1] for name, value in EDITIONS.items()}
         notes = [
-            f"On pixels KDE errs {kde:.4f}, the SVM {svm:.4f} and k-NN {knn:.4f}: as in the paper, KDE and the SVM are "
-            f"alike and both beat k-NN. KDE's error is {kde / knn:.2f} of k-NN's; in the paper it is {ratios}. KDE's "
-            f"figure in the report is {'' if within['report'] else 'not '}matched within its error, that of the NIPS "
-            f"edition is {'' if within['NIPS'] else 'not '}matched. k-NN, which has next to nothing to choose, errs "
-            f"{knn / 0.1250:.2f} times what the paper says, so part of the gap lies in the digits or in how folds were "
+            f"On pixels the error of KDE is {kde:.4f}, of the SVM {svm:.4f} and of k-NN {knn:.4f}: as in the paper, KDE and "
+            f"the SVM are alike and both beat k-NN. KDE's error is {kde / knn:.2f} of k-NN's; in the paper it is {ratios}. KDE's "
+            f"error in the report is {'' if within['report'] else 'not '}matched within its standard error, that of the NIPS "
+            f"edition is {'' if within['NIPS'] else 'not '}matched. The error of k-NN, which has hardly any settings, is "
+            f"{knn / 0.1250:.2f} times that of the paper, so part of the gap lies in the digits or in how folds were "
             "drawn, and not in the methods.",
-            f"With histograms of gradients, the recipe also chosen inside the training digits, KDE errs {best:.4f}: "
-            f"{best / EDITIONS['NIPS']['KDE'][0]:.2f} of the paper's best figure.",
+            f"With histograms of gradients, the recipe also chosen inside the training digits, the error of KDE is {best:.4f}: "
+            f"{best / EDITIONS['NIPS']['KDE'][0]:.2f} of the paper's best.",
         ]
         if ("KDE", PIXELS, BLOCKS) in found:
             kde, knn, best = (
                 found[key] for key in (("KDE", PIXELS, BLOCKS), ("k-NN", PIXELS, BLOCKS), ("KDE", CHOSEN, BLOCKS))
             )
             notes.append(
-                f"On folds of digits that follow each other in the file, KDE errs {kde:.4f} and k-NN {knn:.4f} on "
-                f"pixels, and KDE with the chosen recipe {best:.4f}."
+                f"On folds of digits that follow each other in the file, the errors are {kde:.4f} for KDE and {knn:.4f} for k-NN "
+                f"on pixels, and {best:.4f} for KDE with the chosen recipe."
             )
         if ("KDE", PIXELS, FRESH) in found:
             kde, knn, best = (
                 found[key] for key in (("KDE", PIXELS, FRESH), ("k-NN", PIXELS, FRESH), ("KDE", CHOSEN, FRESH))
             )
             notes.append(
-                "Which features to offer was settled while looking at these 1000 digits, though what is used in a fold "
-                "is chosen inside it. On the next 100 digits of each class, which had no part in that, KDE errs "
-                f"{kde:.4f} and k-NN {knn:.4f} on pixels, and KDE with the chosen recipe {best:.4f}."
+                "The candidate features were selected on these 1000 digits, though those used in a fold are chosen inside "
+                "it. On the next 100 digits of each class, which had no part in that, the errors are "
+                f"{kde:.4f} for KDE and {knn:.4f} for k-NN on pixels, and {best:.4f} for KDE with the chosen recipe."
             )
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The ladder, what was chosen, and pictures of what is misread."""
-        # both editions have the same figures of ours: once is enough
+        """Show the steps of KDE, the choices, and pictures of misread digits."""
+        # our errors are the same next to both editions: once is enough
         ladder_rows = [row for row in rows if row["method"] == "KDE" and row.get("edition") != "report"]
-        yield section("Which choice bought what")
+        yield section("Gain of each choice")
         yield paragraph(
-            "KDE throughout, with the scale and the ridge chosen anew at each step. The digits of these files lean by "
+            "KDE throughout, with the scale and alpha chosen again at each step. The digits of these files lean by "
             f"{outcomes[0]['slant']:.4f} columns per row on average: they were deslanted before they were published, and "
-            "doing it again changes next to nothing. What is compared matters: smoothed pixels, pixels under small "
+            "doing it again changes hardly anything. The features matter: smoothed pixels, pixels under small "
             "shifts, and most of all the directions of edges; the square root keeps the few strongest edges from "
-            "drowning the rest."
+            "dominating."
         )
-        yield table_html(
-            pivot(ladder_rows, "on", "folds", title="Classification error of KDE, by what is compared", digits=4)
-        )
+        yield table_html(pivot(ladder_rows, "on", "folds", title="Classification error of KDE, by features", digits=4))
         yield paragraph("Recipes chosen, and in how many folds: " + _tally(outcomes) + ".")
         pictured = next((outcome["misread"] for outcome in outcomes if "misread" in outcome), None)
         if pictured is not None:
-            yield section("What is still misread")
+            yield section("Digits still misread")
             yield paragraph(
                 f"Of the {pictured['tested']} test digits of the first fold the chosen recipe misreads "
-                f"{pictured['wrong']}: under each, what it is and what it was taken for."
+                f"{pictured['wrong']}: under each, its class and the prediction."
             )
             yield gallery(_cards(pictured["still"]))
-            yield section("What the better kernel put right")
-            yield paragraph("Digits of the same fold that were misread on pixels, and what they were taken for there.")
+            yield section("Digits the better kernel reads correctly")
+            yield paragraph("Digits of the same fold that were misread on pixels, with the prediction there.")
             yield gallery(_cards(pictured["mended"]))
 
 
@@ -201,7 +199,7 @@ def _digits(skip: int) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def _histograms(skip: int, recipe: Recipe) -> np.ndarray:
-    """Features of all digits: each image by itself, so the same for every fold."""
+    """Compute features of all digits; each depends on its own image alone, so they are the same for every fold."""
     return recipe.features(_digits(skip)[0])
 
 
@@ -241,7 +239,7 @@ def _pictures(images: np.ndarray, truth: np.ndarray, best: np.ndarray, plain: np
 
 
 def _cards(pictured: list[dict[str, Any]]) -> list[Card]:
-    """Five digits to a card, so that all are of one size."""
+    """Put five digits on a card, so that all have the same size."""
     made = [Picture(np.asarray(p["image"]), f"{p['true']} read as {p['read']}") for p in pictured]
     blank = Picture(np.full((16, 16), -1.0), "–")
     made += [blank] * (-len(made) % 5)

@@ -1,4 +1,4 @@
-"""The three classifiers of Weston's section 4.2, each with its parameters chosen inside the training digits."""
+"""Classifiers of Weston's section 4.2, each with its parameters chosen inside the training digits."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mercer.estimators import DependencyEstimator, NeighborsEstimator
 from mercer.kernels import Classes, Gaussian, Kernel, Linear
 
 FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4)
-"""Scales of the Gaussian kernel to choose from, in medians of the distances of the training digits."""
+"""Candidate scales of the Gaussian kernel, in medians of the distances of the training digits."""
 
 SVM_FACTORS, RIDGES = (0.35, 0.5, 0.7, 1.0), (1e-2, 1e-1, 1.0)
-"""Scales and ridges of the support vector machines to choose from."""
+"""Candidate scales and ridges of the support vector machines."""
 
 
 def kernel_classes(X: np.ndarray, y: np.ndarray, kernels: Sequence[Kernel] | None = None) -> DependencyEstimator:
-    """KDE with the kernel of classes; the input kernel and the ridge by leave-one-out distance in feature space."""
+    """Fit KDE with the kernel of classes; input kernel and alpha by leave-one-out distance in feature space."""
     kernels = input_scales(X, FACTORS) if kernels is None else kernels
     model = best_by_leave_one_out([paper_estimator(kernel, Classes()) for kernel in kernels], X, y)
     assert isinstance(model, DependencyEstimator)
@@ -29,13 +29,13 @@ def kernel_classes(X: np.ndarray, y: np.ndarray, kernels: Sequence[Kernel] | Non
 
 
 def neighbour_classes(X: np.ndarray, y: np.ndarray) -> NeighborsEstimator:
-    """k-NN with k by leave-one-out error."""
+    """Fit k-NN with k by leave-one-out error."""
     # Linear means plain Euclidean distance; a Gaussian would leave distant digits equally far to machine precision
     return NeighborsEstimator(Linear(), Classes(), k="loo", loss="kernel").fit(X, y)
 
 
 class OneVersusRest:
-    """One support vector machine per class, errors squared: a ridge on the diagonal and a hard margin (NIPS, 4.2)."""
+    """Support vector machine for each class with squared errors: a ridge on the diagonal and a hard margin (NIPS, 4.2)."""
 
     def __init__(self, kernel: Gaussian, ridge: float) -> None:
         self.kernel, self.ridge = kernel, ridge
@@ -48,13 +48,13 @@ class OneVersusRest:
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class whose machine is surest."""
+        """Predict the class whose machine has the largest value."""
         values = self.kernel(X, self.X_)
         return self.classes_[np.argmax([machine.decision_function(values) for machine in self.machines_], axis=0)]
 
 
 def support_vectors(X: np.ndarray, y: np.ndarray, seed: int) -> OneVersusRest:
-    """The machines with scale and ridge by an inner 5-fold error."""
+    """Fit the machines with scale and ridge by an inner 5-fold error."""
     models = [OneVersusRest(kernel, ridge) for kernel in input_scales(X, SVM_FACTORS) for ridge in RIDGES]
     folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
 
@@ -65,7 +65,7 @@ def support_vectors(X: np.ndarray, y: np.ndarray, seed: int) -> OneVersusRest:
 
 
 def settings(model: Any) -> dict[str, float]:
-    """What was chosen, for the record."""
+    """Return the settings that were chosen."""
     if isinstance(model, NeighborsEstimator):
         return {"k": int(model.k_)}
     if isinstance(model, OneVersusRest):

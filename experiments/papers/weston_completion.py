@@ -1,4 +1,4 @@
-"""The lower half of a digit from the upper: every method of Weston's section 4.3 and ours, on one fold."""
+"""Lower half of a digit from the upper half: the methods of Weston's section 4.3 and ours, on one fold."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from mercer.selection import LeaveOneOut
 
 DIGITS = 1000
 FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0)
-"""Scales of the input kernel to choose from, in medians of the distances of the training halves."""
+"""Candidate scales of the input kernel, in medians of the distances of the training halves."""
 EPS = (0.1, 1.0)
-"""ε of the conditional covariance to choose from."""
+"""Candidate values of ε of the conditional covariance."""
 CELLS, SHARES = (4, 5), (0.0, 0.5, 1.0)
-"""Parts of the histograms of gradients, and how much pixels count beside them, to choose from."""
+"""Candidate parts of the histograms of gradients, and weights of pixels relative to them."""
 
 ALPHAS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0)
-"""Ridges to choose from where every one of them is decoded."""
+"""Candidate values of alpha where every one of them is decoded."""
 
 KNN, KDE, HOPFIELD = "k-NN", "KDE", "Hopfield net"
 WHOLE = "Hopfield net, whole digit"
@@ -48,10 +48,10 @@ ORACLE = "best training half"
 
 
 STATED, WIDE = 4.0, 7.0
-"""σ′ of the report, which alignment gives here too; and one at which losses after the pre-image are of the paper's size."""
+"""σ′ of the report, which alignment gives here too; and one at which losses after the pre-image have the paper's size."""
 ALIGNED, NEXT = "σ′ by alignment", "σ′ = 7, next 1000"
 LADDER = (KNN, KDE, ALL, FREE, COVARIANCE, CONDITIONAL, BEST, ORACLE)
-"""From k-NN to the best: what each choice buys."""
+"""Methods from k-NN to the best, one choice after the other."""
 
 LOSS, BEFORE = "RBF loss", "RBF loss before decoding"
 CLASS, TOP = "class of the pre-image", "class from the upper half"
@@ -61,28 +61,28 @@ PAPER: dict[str, dict[str, tuple[float, float]]] = {
     TOP: {KDE: (0.1878, 0.0098), SVM: (0.1942, 0.0097), KNN: (0.2345, 0.0058)},
 }
 PAPER[BEFORE] = PAPER[LOSS]
-"""Figures and errors of the NIPS edition. Which side of the pre-image its losses are from is what has to be found out."""
+"""Losses and errors of the NIPS edition; whether they are before or after the pre-image is not known."""
 
-CLIMB = FixedPoint(n_starts=1)  # from the best half and from the mean; more starts find the same summits
+CLIMB = FixedPoint(n_starts=1)  # from the best half and from the mean; more starts find the same maxima
 
 
 @cache
 def halves(skip: int = 0) -> DigitHalves:
-    """The first 1000 USPS digits after `skip` of them, cut in two."""
+    """Return halves of the first 1000 USPS digits after `skip` of them."""
     whole, part = load_usps().halves(), slice(skip, skip + DIGITS)
     return DigitHalves(whole.inputs[part], whole.outputs[part], whole.labels[part], whole.shape)
 
 
 @cache
 def gradients(cells: int, skip: int = 0) -> np.ndarray:
-    """Histograms of gradients of all upper halves: each by itself, so the same for every fold."""
+    """Compute histograms of gradients of all upper halves; each depends on its own image alone."""
     rows, columns = halves(skip).shape
     return gradient_histograms(halves(skip).inputs.reshape(-1, rows // 2, columns), cells=cells)
 
 
 @dataclass
 class Completion:
-    """One fold under the loss of one σ′: what each method puts below the test halves, with everything chosen in training."""
+    """One fold under the loss of one σ′: predictions of each method, with all settings chosen in training."""
 
     split: Split
     scale: float
@@ -100,28 +100,28 @@ class Completion:
     # -- the paper's methods --------------------------------------------------------------------------
 
     def neighbours(self, loss: str = "kernel") -> NeighborsEstimator:
-        """k-NN with k by leave-one-out, a training half as answer."""
+        """Fit k-NN with k by leave-one-out and a training half as answer."""
         # Linear means plain Euclidean distance; a Gaussian would leave distant halves equally far to machine precision
         model = NeighborsEstimator(Linear(), self.kernel, k="loo", loss=loss, decoder=Candidates())
         return model.fit(self.top, self.bottom)
 
     def weston(self, loss: str = "kernel") -> ObjectEstimator:
-        """KDE on the principal components of the outputs, a training half as answer."""
+        """Fit KDE on the principal components of the outputs, with a training half as answer."""
         alpha = LeaveOneOut(ALPHAS) if loss == "kernel" else "loo"
         return self._best(embedding=PrincipalComponents(), loss=loss, alpha=alpha, decoder=Candidates())
 
     @cached_property
     def settled(self) -> np.ndarray:
-        """Where the Hopfield net of the whole training digits comes to rest, from each upper half over zeros."""
+        """Run the Hopfield net of the whole training digits to equilibrium, from each upper half with zeros below."""
         net = HopfieldNet(max_iter=500, tol=1e-4).fit(np.hstack([self.top, self.bottom]))
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", ConvergenceWarning
-            )  # a few digits creep on; what they mean no longer changes
+            )  # a few states still move slowly; their nearest digits no longer change
             return net.transform(np.hstack([self.test_top, np.zeros_like(self.truth)]))
 
     def paper(self) -> dict[str, np.ndarray]:
-        """What the methods of the paper predict, training halves all."""
+        """Predict by the methods of the paper, which answer with training halves."""
         models = {KNN: self.neighbours(), KDE: self.weston()}
         self.chosen |= {name: settings(model) for name, model in models.items()}
         predicted = {name: model.predict(self.test_top) for name, model in models.items()}
@@ -134,7 +134,7 @@ class Completion:
     # -- ours -----------------------------------------------------------------------------------------
 
     def ours(self) -> dict[str, np.ndarray]:
-        """Other operators, continuous pre-images, better inputs."""
+        """Predict with other operators, continuous pre-images and better inputs."""
         conditional = [ConditionalCovariance(eps) for eps in EPS]
         models = {
             ALL: self._best(loss="kernel", alpha=LeaveOneOut(ALPHAS), decoder=Candidates()),
@@ -146,12 +146,12 @@ class Completion:
         return {name: model.predict(self.test_top) for name, model in models.items()} | {BEST: self._on_gradients()}
 
     def fresh(self) -> dict[str, np.ndarray]:
-        """The few methods that are looked at again on other digits."""
+        """Predict by the few methods that are repeated on other digits."""
         models = {KNN: self.neighbours(), KDE: self.weston(), FREE: self._best(decoder=CLIMB)}
         return {name: model.predict(self.test_top) for name, model in models.items()} | {BEST: self._on_gradients()}
 
     def oracle(self) -> np.ndarray:
-        """The training half of the smallest loss for each test digit: no rule that picks one can do better."""
+        """Return the training half of least loss for each test digit, a bound for every method that answers with one."""
         return self.bottom[cdist(self.truth, self.bottom).argmin(axis=1)]
 
     def _on_gradients(self) -> np.ndarray:
@@ -166,7 +166,7 @@ class Completion:
         return model.predict(queries)
 
     def _inputs(self, cells: int, share: float) -> tuple[np.ndarray, np.ndarray]:
-        """Histograms of gradients beside pixels, both in units of their median distance in training."""
+        """Join histograms of gradients and pixels, both in units of their median distance in training."""
         edges = gradients(cells, self.skip)
         pairs = [(edges[self.split.train], edges[self.split.test]), (self.top, self.test_top)]
         weights = [
@@ -176,7 +176,7 @@ class Completion:
         return train, test
 
     def _best(self, top: np.ndarray | None = None, operator: Any = None, **parts: Any) -> ObjectEstimator:
-        """The model of the smallest leave-one-out figure over input scales (and operators)."""
+        """Fit the model of least leave-one-out loss over input scales (and operators)."""
         inputs = self.top if top is None else top
         kernels = input_scales(inputs, FACTORS)
         models = [paper_estimator(kernel, self.kernel, **parts) for kernel in kernels]
@@ -184,19 +184,19 @@ class Completion:
             models = [paper_estimator(k, self.kernel, chosen, **parts) for chosen in operator for k in kernels]
         return best_by_leave_one_out(models, inputs, self.bottom)
 
-    # -- figures --------------------------------------------------------------------------------------
+    # -- scores ---------------------------------------------------------------------------------------
 
     def before_decoding(self, model: ObjectEstimator) -> float:
-        """‖h(x) − ψ(y)‖² over the test digits, in the whole feature space."""
+        """Compute the mean of ‖h(x) − ψ(y)‖² over the test digits, in the whole feature space."""
         weights = np.asarray(model.decision_weights(self.test_top))
         products = np.sum(weights * self.kernel(self.truth, self.bottom), axis=1)
         return float(np.mean(1.0 - 2.0 * products + np.sum((weights @ self.kernel(self.bottom)) * weights, axis=1)))
 
     def losses(self, predicted: np.ndarray) -> np.ndarray:
-        """The RBF loss of each test digit."""
+        """Compute the RBF loss of each test digit."""
         return np.asarray(self.loss.paired(self.truth, predicted))
 
     def class_error(self, predicted: np.ndarray) -> float:
-        """How often the training digit a half was taken from is of another class."""
+        """Compute the share of answers taken from a training digit of another class."""
         owner = cdist(predicted, self.bottom).argmin(axis=1)
         return float(np.mean(self.labels[owner] != self.test_labels))

@@ -1,4 +1,4 @@
-"""Weston Table 3 and Figure 2: completing digits from their upper half."""
+"""Weston Table 3 and Figure 2: completion of digits from their upper half."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from mercer.kernels import Gaussian
 from mercer.selection import choose_scale
 
 SCALES = (2.0, 2.5, 3.0, 3.25, 3.5, 3.75, 4.0, 4.25, 4.5, 5.0, 6.0, 7.0, 8.0)
-"""σ′ tried by alignment."""
+"""Values of σ′ compared by alignment."""
 
 
 class DigitCompletion(Experiment):
@@ -56,7 +56,7 @@ class DigitCompletion(Experiment):
         "The first 1000 USPS digits, pixels in [−1, 1], 5 folds in the order of the file; each fold of 200 is trained "
         "on in turn and the other 800 are the test. From the upper 8 rows the lower 8 are predicted. The loss is 2 − 2 "
         "exp(−‖y − ŷ‖² / 2σ′²). The report chooses σ′ = 4 by kernel alignment with 30 clusters of k-means (the NIPS "
-        "edition prints the same as 0.35 = 1/√(2·4)). Figures are shown for σ′ = 4 and for σ′ = 7, where losses after "
+        "edition prints the same as 0.35 = 1/√(2·4)). Losses are shown for σ′ = 4 and for σ′ = 7, where losses after "
         "the pre-image are of the size the paper prints. KDE is Weston's: principal components of the outputs, ridge, "
         "nearest training half. Every parameter is chosen inside the 200 training digits by exact leave-one-out: on the "
         "loss of the decoded half for k-NN and KDE with training halves as answers, on the distance before decoding for "
@@ -66,13 +66,13 @@ class DigitCompletion(Experiment):
     )
 
     def pieces(self, small: bool) -> list[Piece]:
-        """Each fold; the small version has the first one under one σ′."""
+        """Return a piece for each fold; the small version has the first one under one σ′."""
         if small:
             return [Piece("fold-0", {"fold": 0, "scales": [WIDE], "seed": 0})]
         return [Piece(f"fold-{fold}", {"fold": fold, "scales": [STATED, WIDE], "seed": fold}) for fold in range(5)]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Grids."""
+        """Return the grids."""
         return {
             "σ′ tried by alignment": list(SCALES),
             "input scales, in medians": list(FACTORS),
@@ -82,11 +82,11 @@ class DigitCompletion(Experiment):
         }
 
     def seeds(self, small: bool) -> list[int]:
-        """Of k-means and of the machines' inner folds."""
+        """Return the seed of k-means and of the machines' inner folds."""
         return [0] if small else list(range(5))
 
     def run(self, piece: Piece) -> Outcome:
-        """One fold: all methods, under every σ′."""
+        """Run all methods on one fold, under every σ′."""
         split, seed = block_folds(DIGITS, 5)[piece.settings["fold"]], piece.settings["seed"]
         outcome: Outcome = {LOSS: {}, BEFORE: {}, CLASS: {}, "chosen": {}}
         # matrices this small lose more to several BLAS threads than they gain
@@ -116,7 +116,7 @@ class DigitCompletion(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Losses under each σ′, then the read-outs of classes."""
+        """Return losses under each σ′, then class errors."""
         rows = []
         for metric in (BEFORE, LOSS, CLASS):
             for key in sorted(outcomes[0][metric], key=lambda setting: (setting != ALIGNED, setting)):
@@ -129,16 +129,16 @@ class DigitCompletion(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What matched, what did not, and why."""
+        """Compare with the paper."""
         return pictures.completion_notes(rows)
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The ladder, σ′ by alignment, pictures."""
+        """Show the gain of each choice, σ′ by alignment, and pictures."""
         return pictures.completion_blocks(rows, outcomes, SCALES)
 
 
 class CompletionErrors(Experiment):
-    """Figure 2: where KDE completes a digit and k-NN spoils it, and the other way round."""
+    """Figure 2: digits that only KDE or only k-NN completes correctly."""
 
     name = "weston-figure2"
     title = "Where one completes the digit and the other does not (Weston et al., Figure 2)"
@@ -146,43 +146,46 @@ class CompletionErrors(Experiment):
     digits = 0
     protocol = (
         "The first fold of Table 3. The paper's authors looked at all completed digits and judged by eye whether they "
-        "show the right digit. Here a classifier looks at them, so that the count can be repeated: KDE with the kernel "
+        "show the right digit. Here a classifier reads them, so that the count can be repeated: KDE with the kernel "
         "of classes on histograms of gradients, trained on 1500 whole digits that are not among the 1000 of the "
         "experiment. A completed digit (the given upper half above the predicted lower one) is right when it is read as "
-        "the digit it is. Methods are those of Table 3; KDE's pre-image is a training half, as in the paper, or "
+        "its true class. Methods are those of Table 3; KDE's pre-image is a training half, as in the paper, or "
         "continuous."
     )
 
     def pieces(self, small: bool) -> list[Piece]:
-        """The first fold; the small version has a judge of 500 digits and one σ′."""
+        """Return the first fold; the small version has a reader trained on 500 digits and one σ′."""
         if small:
             return [Piece("fold-0", {"judge": 500, "scales": [WIDE]})]
         return [Piece("fold-0", {"judge": 1500, "scales": [STATED, WIDE]})]
 
     def run(self, piece: Piece) -> Outcome:
-        """Complete, and have every completed digit read."""
+        """Complete the digits, and read every completed digit."""
         with threadpool_limits(1), config_context(assume_finite=True):
-            judge = pictures.Judge(piece.settings["judge"])
+            reader = pictures.DigitReader(piece.settings["judge"])
             outcome: Outcome = {"σ′": {}}
             for scale in piece.settings["scales"]:
                 fold = Completion(block_folds(DIGITS, 5)[0], scale)
                 predicted = fold.paper() | fold.ours()
-                outcome["σ′"][f"{scale:g}"] = pictures.judged(
-                    judge, fold, {name: predicted[name] for name in (KNN, KDE, BEST)}
+                outcome["σ′"][f"{scale:g}"] = pictures.counted(
+                    reader, fold, {name: predicted[name] for name in (KNN, KDE, BEST)}
                 )
-            outcome["judge"] = {"errs": judge.errs(fold.test_top, fold.truth, fold.test_labels), "of": len(fold.truth)}
+            outcome["judge"] = {
+                "errs": reader.errors(fold.test_top, fold.truth, fold.test_labels),
+                "of": len(fold.truth),
+            }
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Counts of test digits."""
+        """Return counts of test digits."""
         return pictures.count_rows(outcomes[0])
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """How the counts compare."""
+        """Compare the counts."""
         return pictures.count_notes(rows)
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The pictures."""
+        """Show pictures."""
         return pictures.count_blocks(outcomes[0])
 
 
@@ -192,7 +195,7 @@ def _before(fold: Completion) -> dict[str, float]:
 
 
 def _place(name: str) -> int:
-    """Sorted as in the paper, then along the ladder."""
+    """Sort rows as in the paper, then by choices."""
     order = (KDE, KNN, HOPFIELD, WHOLE, *LADDER)
     return order.index(name)
 

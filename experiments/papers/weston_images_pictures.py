@@ -1,4 +1,4 @@
-"""What the pages of Weston's Table 3 and Figure 2 show and say."""
+"""Notes, tables and pictures of Weston's Table 3 and Figure 2."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from mercer.kernels.images import gradient_histograms
 from mercer.report import Card, Picture, Table, gallery, paragraph, pivot, section, table_html
 
 FIRST, SHOWN = 12, 24
-"""Digits pictured for Table 3, and for each side of Figure 2, at most."""
+"""Most digits pictured for Table 3, and for each side of Figure 2."""
 SHORT = {KNN: "k-NN", KDE: "KDE", HOPFIELD: "net", BEST: "ours"}
 
 Rows = list[dict[str, Any]]
@@ -49,7 +49,7 @@ Rows = list[dict[str, Any]]
 
 
 def first_digits(fold: Completion, predicted: dict[str, np.ndarray]) -> list[dict[str, Any]]:
-    """The first test digits and what is made of them."""
+    """Return the first test digits and their completions."""
     losses = {name: fold.losses(predicted[name]) for name in SHORT}
     return [
         _whole(fold, i) | {"made": {n: _made(predicted[n][i], f"{losses[n][i]:.2f}") for n in SHORT}}
@@ -58,7 +58,7 @@ def first_digits(fold: Completion, predicted: dict[str, np.ndarray]) -> list[dic
 
 
 def completion_notes(rows: Rows) -> list[str]:
-    """What matched the paper, and on which reading."""
+    """Compare with the paper under each reading."""
     found = {(row["metric"], row.get("setting"), row["method"]): row["value"] for row in rows}
     stated, wide = f"σ′ = {STATED:g}", f"σ′ = {WIDE:g}"
     paper, spread = _paper_ratio()
@@ -70,10 +70,10 @@ def completion_notes(rows: Rows) -> list[str]:
         )
         kde, knn = found[LOSS, stated, KDE], found[LOSS, stated, KNN]
         notes.append(
-            "The paper's σ′ and its losses go together only before the pre-image. The squared distance of the predicted "
+            "The paper's σ′ and its losses are consistent only before the pre-image. The squared distance of the predicted "
             f"point to the true half, for KDE and for k-NN, is {said}. The paper prints 0.8384 and 0.8960, a ratio of "
             f"{paper:.3f} ± {spread:.3f}. After the pre-image the losses at σ′ = 4 are {kde:.4f} and {knn:.4f} (ratio "
-            f"{kde / knn:.3f}), far from what it prints."
+            f"{kde / knn:.3f}), far from those."
         )
     kde, knn, best = (found[LOSS, wide, name] for name in (KDE, KNN, BEST))
     notes.append(
@@ -84,25 +84,25 @@ def completion_notes(rows: Rows) -> list[str]:
     ratio = f"{best / knn:.3f} times k-NN's at σ′ = 7"
     if (LOSS, stated, BEST) in found:
         ratio += f", and {found[LOSS, stated, BEST] / found[LOSS, stated, KNN]:.3f} times at σ′ = 4"
-    notes.append(f"With continuous pre-images, on histograms of gradients beside pixels, KDE's loss is {ratio}.")
+    notes.append(f"With continuous pre-images, on histograms of gradients and pixels, KDE's loss is {ratio}.")
     if (LOSS, NEXT, BEST) in found:
         notes.append(
-            "That gradients are worth comparing was found on these 1000 digits, though what is used in a fold is chosen "
+            "Gradients were selected as features on these 1000 digits, though the settings of a fold are chosen "
             "inside it. On the next 1000 digits, which had no part in that, the ratio at σ′ = 7 is "
             f"{found[LOSS, NEXT, BEST] / found[LOSS, NEXT, KNN]:.3f}, and "
             f"{found[LOSS, NEXT, FREE] / found[LOSS, NEXT, KNN]:.3f} with continuous pre-images on pixels alone."
         )
     notes.append(
-        "The Hopfield net is the worst as in the paper, and the paper's figures for it lie between our two readings of "
+        "The Hopfield net is the worst as in the paper, and the paper's values for it lie between our two readings of "
         f"'the training half closest to its solution': at σ′ = 7 a loss of {found[LOSS, wide, WHOLE]:.4f} when whole "
         f"digits are compared and {found[LOSS, wide, HOPFIELD]:.4f} when lower halves are (paper 1.2190), and a class "
         f"error of {found[CLASS, wide, WHOLE]:.4f} and {found[CLASS, wide, HOPFIELD]:.4f} (paper 0.5910). The "
         "differences of 200 training digits span 199 of 256 dimensions, and along them every state grows until it "
-        "saturates: the net has little to tell a digit from any other picture by."
+        "saturates: the net can hardly tell a digit from any other picture."
     )
     notes.append(
-        f"From the upper half alone the class is missed by KDE {found[TOP, None, KDE]:.4f}, by the SVM "
-        f"{found[TOP, None, '1-vs-rest SVM']:.4f} and by k-NN {found[TOP, None, KNN]:.4f} (paper 0.1878, 0.1942, "
+        f"From the upper half alone the class error of KDE is {found[TOP, None, KDE]:.4f}, of the SVM "
+        f"{found[TOP, None, '1-vs-rest SVM']:.4f} and of k-NN {found[TOP, None, KNN]:.4f} (paper 0.1878, 0.1942, "
         "0.2345). The paper's k-NN has the same error when its pre-image is read, so there it used one neighbour "
         "throughout; chosen by the loss, k is larger in some folds here."
     )
@@ -110,18 +110,18 @@ def completion_notes(rows: Rows) -> list[str]:
 
 
 def completion_blocks(rows: Rows, outcomes: Sequence[Outcome], scales: Sequence[float]) -> Iterable[str]:
-    """The ladder, σ′ by alignment, pictures."""
+    """Show the gain of each choice, σ′ by alignment, and pictures."""
     found = {(row["method"], row["setting"]): row for row in rows if row["metric"] == LOSS}
     settings = [setting for setting in dict.fromkeys(setting for _, setting in found) if setting != NEXT]
-    yield section("Which choice bought what")
+    yield section("Gain of each choice")
     values = {name: found[name, settings[-1]]["value"] for name in LADDER}
     yield paragraph(
-        "Parameters are chosen anew inside the training digits for each line. KDE as in the paper keeps the principal "
+        "Parameters are chosen again inside the training digits for each line. KDE as in the paper keeps the principal "
         "components of the outputs and answers with a training half; then all directions are kept; then the answer may "
         "be any picture (continuous); then the operator is the covariance of the outputs, or their conditional "
-        "covariance; with the identity operator again, upper halves are compared by histograms of gradients beside "
-        "pixels. The last line is no method: it picks the best training half knowing the truth, which bounds every "
-        f"method that answers with one. Letting the answer be any picture takes {values[ALL] - values[FREE]:.3f} off the "
+        "covariance; with the identity operator again, upper halves are compared by histograms of gradients and "
+        "pixels. The last line is not a method: it takes the best training half given the truth, which bounds every "
+        f"method that answers with one. Continuous answers take {values[ALL] - values[FREE]:.3f} off the "
         f"loss at {settings[-1]}, gradients another {values[FREE] - values[BEST]:.3f}; the covariance operators change "
         f"it by {values[COVARIANCE] - values[FREE]:+.3f} and {values[CONDITIONAL] - values[FREE]:+.3f}."
     )
@@ -131,16 +131,16 @@ def completion_blocks(rows: Rows, outcomes: Sequence[Outcome], scales: Sequence[
     chosen = ", ".join(f"{outcome['aligned']:g}" for outcome in outcomes)
     yield paragraph(
         "Alignment of the Gaussian kernel on the training halves with 30 clusters of k-means, mean over folds. The best "
-        f"σ′ of each fold is {chosen}; the report says 4."
+        f"σ′ of each fold is {chosen}; the report has 4."
     )
     means = np.mean([outcome["alignments"] for outcome in outcomes], axis=0)
     line = ["alignment", *(f"{value:.3f}" for value in means)]
     best = {(0, int(np.argmax(means)) + 1)}
     yield table_html(Table(["σ′", *(f"{scale:g}" for scale in scales)], [line], best=best))
-    yield section("Digits as they come")
+    yield section("The first test digits")
     yield paragraph(
-        f"The first {FIRST} test digits of the first fold at σ′ = 7: given above the line; below it the truth, then what "
-        "k-NN, KDE and the Hopfield net take from the training digits, and ours, the continuous pre-image on gradients. "
+        f"The first {FIRST} test digits of the first fold at σ′ = 7: the input above the line; below it the truth, then the "
+        "training halves of k-NN, KDE and the Hopfield net, and ours, the continuous pre-image on gradients. "
         "The loss is under each."
     )
     yield gallery(_card(example) for example in outcomes[0]["pictures"])
@@ -149,8 +149,8 @@ def completion_blocks(rows: Rows, outcomes: Sequence[Outcome], scales: Sequence[
 # -- Figure 2 -----------------------------------------------------------------------------------------
 
 
-class Judge:
-    """A reader of whole digits, trained on USPS digits after the first 1000."""
+class DigitReader:
+    """Classifier of whole digits, trained on USPS digits after the first 1000."""
 
     def __init__(self, count: int) -> None:
         digits = load_usps()
@@ -158,18 +158,18 @@ class Judge:
         features = gradient_histograms(images)
         self.model = kernel_classes(features, labels, input_scales(features, (0.7,)))
 
-    def reads(self, top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
-        """The digit that each picture shows."""
+    def read(self, top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
+        """Predict the class of each picture."""
         return np.asarray(self.model.predict(gradient_histograms(halves().whole(top, bottom))))
 
-    def errs(self, top: np.ndarray, bottom: np.ndarray, labels: np.ndarray) -> int:
-        """How many true digits are misread."""
-        return int(np.sum(self.reads(top, bottom) != labels))
+    def errors(self, top: np.ndarray, bottom: np.ndarray, labels: np.ndarray) -> int:
+        """Count the true digits that are misread."""
+        return int(np.sum(self.read(top, bottom) != labels))
 
 
-def judged(judge: Judge, fold: Completion, predicted: dict[str, np.ndarray]) -> dict[str, Any]:
-    """For KDE decoded either way against k-NN: how many are right, and pictures of where they part."""
-    reads = {name: judge.reads(fold.test_top, found) for name, found in predicted.items()}
+def counted(reader: DigitReader, fold: Completion, predicted: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Count correct digits of KDE, decoded either way, against k-NN, with pictures of where they differ."""
+    reads = {name: reader.read(fold.test_top, found) for name, found in predicted.items()}
     right = {name: read == fold.test_labels for name, read in reads.items()}
     result: dict[str, Any] = {}
     for name in (KDE, BEST):
@@ -200,7 +200,7 @@ _SIDES = {
 
 
 def count_rows(outcome: Outcome) -> Rows:
-    """Counts of test digits, with the paper's where the pre-image is a training half."""
+    """Return counts of test digits, with the paper's if the pre-image is a training half."""
     rows = []
     for scale, both in outcome["σ′"].items():
         for name, pre_image in ((KDE, "training half"), (BEST, "continuous")):
@@ -215,7 +215,7 @@ def count_rows(outcome: Outcome) -> Rows:
 
 
 def count_notes(rows: Rows) -> list[str]:
-    """Who wins, and by how much, beside the paper."""
+    """Compare KDE with k-NN, and with the paper."""
     notes = []
     for pre_image in ("training half", "continuous"):
         own = [row for row in rows if row["pre-image"] == pre_image]
@@ -229,14 +229,14 @@ def count_notes(rows: Rows) -> list[str]:
             )
     errs = next(int(row["value"]) for row in rows if row["pre-image"] == "none")
     notes.append(
-        "By eye the paper counted 73 and 23. Ours is another judge, so its counts compare with each other rather than "
+        "By eye the paper counted 73 and 23. Our reader differs, so its counts compare with each other rather than "
         f"with the paper's; it misreads {errs} of the true digits themselves."
     )
     return notes
 
 
 def count_blocks(outcome: Outcome) -> Iterable[str]:
-    """Pictures of both sides: as in the paper, then with continuous pre-images."""
+    """Show pictures of both sides: as in the paper, then with continuous pre-images."""
     keys = list(outcome["σ′"])
     for name, key, how in ((KDE, keys[0], "a training half"), (BEST, keys[-1], "continuous")):
         found = outcome["σ′"][key][name]
@@ -246,7 +246,7 @@ def count_blocks(outcome: Outcome) -> Iterable[str]:
             yield paragraph(
                 f"{total} test digits at σ′ = {key}"
                 + (f", the first {len(examples)} of them" if total > len(examples) else "")
-                + ". Above the line what was given; under each what it is read as."
+                + ". The input is above the line; the class it is read as is under each."
             )
             yield gallery(_card(example) for example in examples)
 

@@ -1,4 +1,4 @@
-"""What digits are compared by: from pixels up to histograms of gradients, one step at a time."""
+"""Image features of digits: from pixels to histograms of gradients, one step at a time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mercer.estimators import DependencyEstimator
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms
 
 BLURS = (0.5, 0.7, 1.0)
-"""Widths of the blur to choose from, in pixels."""
+"""Candidate widths of the blur, in pixels."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Histograms of gradients of some views of a digit, side by side."""
+    """Histograms of gradients of some views of a digit, joined."""
 
     orientations: int = 8
     cells: int = 4
@@ -27,7 +27,7 @@ class Recipe:
     views: tuple[str, ...] = ("plain",)
 
     def features(self, images: np.ndarray) -> np.ndarray:
-        """One row per image."""
+        """Compute one row per image."""
         parts = [gradient_histograms(_view(images, v), self.orientations, self.cells, self.power) for v in self.views]
         return np.hstack(parts)
 
@@ -38,7 +38,7 @@ class Recipe:
 
 VIEWS = (("plain",), ("plain", "deslanted"), ("plain", "blurred"))
 RECIPES = [Recipe(*choice) for choice in product((8, 12), (4, 5), (0.3, 0.5), VIEWS)]
-"""What the recipe is chosen from, inside the training digits."""
+"""Candidate recipes; one is chosen inside the training digits."""
 
 
 PLAIN, ROOTS, BOTH = Recipe(power=1.0), Recipe(), Recipe(views=("plain", "deslanted"))
@@ -54,12 +54,12 @@ STEPS = (
     "roots, plain + deslanted",
     CHOSEN,
 )
-"""The rungs, from the paper's to the best."""
+"""Steps from the paper's features to the best."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A rung of the ladder: what was compared, what was predicted for the test digits, and what was chosen."""
+    """Step from pixels to gradients: its features, its predictions for the test digits, and its settings."""
 
     name: str
     predicted: np.ndarray
@@ -73,7 +73,7 @@ def ladder(
     recipes: list[Recipe],
     histograms: Callable[[Recipe], np.ndarray],
 ) -> Iterator[Step]:
-    """KDE on better and better comparisons; every choice by leave-one-out distance on the training digits."""
+    """Fit KDE on each kind of features; every choice is by leave-one-out distance on the training digits."""
     train, test, y = split.train, split.test, labels[split.train]
 
     def learned(features: np.ndarray) -> DependencyEstimator:
@@ -103,7 +103,7 @@ def ladder(
 
 
 def slants(images: np.ndarray) -> np.ndarray:
-    """How far each digit leans: columns per row, by the moments of its ink."""
+    """Measure the slant of each digit: columns per row, by the moments of its ink."""
     ink = images - images.min(axis=(1, 2), keepdims=True)
     ink = ink / ink.sum(axis=(1, 2), keepdims=True)
     rows, columns = (np.arange(length, dtype=float) for length in images.shape[1:])

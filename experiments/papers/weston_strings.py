@@ -35,7 +35,7 @@ from mercer.estimators import NeighborsEstimator
 from mercer.kernels import GaussianOf, Subsequence
 
 FIRST_SEED, SEEDS = 100, 24
-"""The grid of recipes was settled on seeds below 24; the experiment uses others."""
+"""The grid of recipes was fixed on seeds below 24; the experiment uses others."""
 
 OWN_READING = {"squared": "squared, by class loss", "class": "by class loss"}
 LETTERS_READING = {"squared before": "before pre-image, 26 letters", "class": "by loss before, 26 letters"}
@@ -45,7 +45,7 @@ ANY_LETTER = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True)
 class Edition:
-    """The grids of one edition of the paper, and its figures: (value, error) of KDE and of k-NN."""
+    """Grids of one edition of the paper, and its losses: (value, error) of KDE and of k-NN."""
 
     name: str
     scales: np.ndarray
@@ -85,7 +85,7 @@ READINGS = (
     ("class loss", "by string loss", "squared", "class"),
     ("class loss", "by class loss", "class", "class"),
 )
-"""The paper's metric, our reading of it, what the parameters are chosen on, what is measured."""
+"""The paper's metric, our reading of it, the loss that chooses the parameters, the loss that is measured."""
 
 MIXED = "mixed"
 """KDE squared before the pre-image, k-NN by distance with k chosen on class loss."""
@@ -98,29 +98,29 @@ class StringsToStrings(Experiment):
     title = "Strings → strings (Weston et al. 2002, Table 1)"
     source = "Table 1 of Kernel Dependency Estimation: NIPS 2002, and MPI technical report 98."
     protocol = (
-        "200 pairs drawn anew for each seed; 4 folds, parameters by 5 folds inside the training part; figures are means and "
+        "200 pairs drawn anew for each seed; 4 folds, parameters by 5 folds inside the training part; losses are means and "
         "standard errors over seeds (the paper draws once; its ± is over the 4 folds, a standard deviation in the report). "
-        "Readings of ours: a letter may follow itself in class one (Figure 1 shows it), classes are equally likely, insertions "
+        "Our choices: a letter may follow itself in class one (Figure 1 shows it), classes are equally likely, insertions "
         "draw from a, b, c, d. String kernels are normalised in both editions. Outputs shorter than three letters have zero "
-        "norm: they stay in training and in the test, but are no candidates for the pre-image. Of equal candidates the first "
-        "counts, and the class of a prediction is that of the training output chosen. γ weighs a mean of squares in the NIPS "
+        "norm: they stay in training and in the test, but are not candidates for the pre-image. Of equal candidates the first "
+        "is taken, and the class of a prediction is that of the training output chosen. γ weighs a mean of squares in the NIPS "
         f"edition and the sum of squared coefficients (eq. 6) in the report. k is between 1 and {NEIGHBOURS}; k = 1 returns "
         "the neighbour's output. The paper does not say whether its string loss is squared, whether it is taken before the "
-        "pre-image, nor which loss chose the parameters: each reading is measured ('by class loss' says that it chose them; "
+        "pre-image, nor which loss chose the parameters: each reading is measured ('by class loss': the class loss chose them; "
         "otherwise the loss shown did). Our recipe is chosen by exact leave-one-out on the class loss inside each training part; "
-        "its grid was settled on other seeds."
+        "its grid was fixed on other seeds."
     )
     digits = 3
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One piece per seed."""
+        """Return a piece for each seed."""
         n = 80 if small else 200
         return [
             Piece(f"seed-{seed}", {"seed": seed, "n": n, "examples": seed == FIRST_SEED}) for seed in self.seeds(small)
         ]
 
     def seeds(self, small: bool) -> list[int]:
-        """Each draws pairs and folds."""
+        """Return the seeds; each draws pairs and folds."""
         return list(range(FIRST_SEED, FIRST_SEED + (2 if small else SEEDS)))
 
     def parameters(self, small: bool) -> dict[str, Any]:
@@ -136,8 +136,8 @@ class StringsToStrings(Experiment):
         return {"editions": editions, "neighbours": NEIGHBOURS, "folds": 4, "inner_folds": 5, "recipe": grid()}
 
     def run(self, piece: Piece) -> Outcome:
-        """Every method on the folds of one draw."""
-        with threadpool_limits(1):  # matrices this small only lose time to threads
+        """Run every method on the folds of one draw."""
+        with threadpool_limits(1):  # matrices this small are slower with several threads
             return self._run(**piece.settings)
 
     def _run(self, seed: int, n: int, examples: bool) -> Outcome:
@@ -168,7 +168,7 @@ class StringsToStrings(Experiment):
         return outcome | ({"examples": _examples(task, seed)} if examples else {})
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Both editions under every reading, the effect of the zero-norm rule, and what our choices bought."""
+        """Return both editions under every reading, the effect of the zero-norm rule, and the gains of our choices."""
         rows = []
         for edition, (metric, reading, chosen_on, measured) in ((e, r) for e in EDITIONS for r in READINGS):
             values = {
@@ -194,11 +194,11 @@ class StringsToStrings(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What matched and what did not."""
+        """Compare with the paper."""
         return notes(rows)
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Which reading fits, the zero-norm rule, what bought what, examples."""
+        """Show the readings, the zero-norm rule, the gains of our choices, and examples."""
         return blocks(outcomes)
 
 
@@ -212,7 +212,7 @@ def _values(outcomes: Sequence[Outcome], name: str, chosen_on: str, measured: st
 
 
 def _with_ratio(edition: Edition, values: dict[str, np.ndarray], metric: str, reading: str) -> list[dict[str, Any]]:
-    """A row for KDE, one for k-NN, and one for their ratio, each beside the paper's."""
+    """Make a row for KDE, one for k-NN, and one for their ratio, each next to the paper's."""
     scores = edition.scores[metric]
     varies: dict[str, Any] = {"setting": edition.name, "reading": reading}
     rows = [
@@ -222,13 +222,13 @@ def _with_ratio(edition: Edition, values: dict[str, np.ndarray], metric: str, re
     (ours, theirs), (kde, knn) = (values["KDE"], values["k-NN"]), (scores["KDE"], scores["k-NN"])
     ratio, published = float(ours.mean() / theirs.mean()), kde[0] / knn[0]
     row = mean_row((ours - ratio * theirs) / theirs.mean(), "KDE / k-NN", metric, paper=published, **varies)
-    # to first order the errors of a ratio are those of (a − r b) / b; the paper's, taken as independent
+    # to first order the error of a ratio is that of (a − r b) / b; the paper's are taken as independent
     spread = published * float(np.hypot(kde[1] / kde[0], knn[1] / knn[0]))
     return [*rows, row | {"value": ratio, "paper_error": spread}]
 
 
 def _further(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Zero-norm outputs kept, other letters inserted, the report's kernels as printed."""
+    """Return rows with zero-norm outputs kept, with other letters inserted, and with the report's kernels as printed."""
     rows = []
     for method, name in (("KDE", "NIPS"), ("k-NN", "k-NN")):
         for metric, measured in (("string loss", "squared"), ("class loss", "class")):
@@ -244,14 +244,14 @@ def _further(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
 
 
 def _as_printed(task: Task, train: np.ndarray, test: np.ndarray) -> float:
-    """Class loss of the report's KDE with kernels not normalised, at the narrowest width and the least ridge of its grid."""
+    """Compute the class loss of the report's KDE without normalisation, at the narrowest width and the least γ of its grid."""
     report = EDITIONS[1]
     losses = kde_losses(task, report.scales[:1], report.gammas[:1], report.penalty)(train, test)
     return float(losses[0, RULES.index("left out"), METRICS.index("class")])
 
 
 def _floor(task: Task) -> dict[str, float]:
-    """What is lost with the class model known: classes that cannot be told apart, and the noise of the outputs."""
+    """Compute the losses of the true class model: classes that overlap, and the noise of the outputs."""
     pairs, kernel = task.pairs, Subsequence(3, 0.01).normalized()
     guessed = likeliest_class(pairs.inputs.tolist())
     values = kernel(pairs.outputs, np.asarray(CLEAN, dtype=object))[np.arange(len(pairs)), guessed]
@@ -260,7 +260,7 @@ def _floor(task: Task) -> dict[str, float]:
 
 
 def _examples(task: Task, seed: int, shown: int = 10) -> list[list[str]]:
-    """Some test strings with the predictions of the library's estimators, their parameters by leave-one-out."""
+    """Return some test strings with the predictions of the library's estimators, parameters by leave-one-out."""
     pairs, kernel = task.pairs, Subsequence(3, 0.01).normalized()
     test = random_parts(len(pairs), 4, [seed])[0]
     train = np.setdiff1d(np.arange(len(pairs)), test)
@@ -272,7 +272,7 @@ def _examples(task: Task, seed: int, shown: int = 10) -> list[list[str]]:
     )
     columns = [pairs.inputs[test[:shown]], pairs.outputs[test[:shown]]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumericalWarning)  # the outputs of zero norm, which the protocol speaks of
+        warnings.simplefilter("ignore", NumericalWarning)  # outputs of zero norm, see the protocol
         for model in models:
             columns.append(model.fit(pairs.inputs[train], pairs.outputs[train]).predict(pairs.inputs[test[:shown]]))
     return [

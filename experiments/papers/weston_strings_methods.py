@@ -1,4 +1,4 @@
-"""The methods of Weston's string task on Gram matrices: KDE and k-NN as in the paper, judged by every reading of its losses."""
+"""Methods of Weston's string task on Gram matrices: KDE and k-NN as in the paper, under every reading of its losses."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ METRICS = ("squared", "distance", "squared before", "distance before", "class")
 """‖ψ(y) − ψ(ŷ)‖² and its root; the same with h(x) for ψ(ŷ), before the pre-image; whether the class is wrong."""
 
 RULES = ("left out", "kept")
-"""What happens to outputs of zero norm (shorter than the kernel's subsequences) as candidates for the pre-image."""
+"""Rules for outputs of zero norm (shorter than the kernel's subsequences) as candidates for the pre-image."""
 
 NEIGHBOURS = 30
 """The largest k tried."""
 
 DECIMALS = 9
-"""Distances equal to so many decimals are ties, and go to the first candidate: the rest is rounding."""
+"""Distances equal to this many decimals are ties, which go to the first candidate: the rest is rounding."""
 
 Losses = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """(train, test) → mean losses of shape (settings, rules, metrics)."""
@@ -44,21 +44,23 @@ class Task:
 
     @cached_property
     def outputs(self) -> np.ndarray:
-        """Gram matrix of the outputs, which the string loss is measured by."""
+        """Gram matrix of the outputs, which defines the string loss."""
         return self.gram(self.pairs.outputs)
 
     @cached_property
     def seen(self) -> np.ndarray:
-        """Which outputs have a norm."""
+        """Mask of outputs whose norm is not zero."""
         return np.diag(self.outputs) > 0
 
     def gram(self, strings: np.ndarray, length: int = 3, decay: float = 0.01) -> np.ndarray:
-        """A Gram matrix of strings."""
+        """Compute a Gram matrix of strings."""
         kernel = Subsequence(length, decay)
         return (kernel.normalized() if self.normalized else kernel)(strings)
 
-    def judged(self, distances: np.ndarray, before: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-        """Mean losses, of shape (..., rules, metrics).
+    def losses_of_nearest(
+        self, distances: np.ndarray, before: np.ndarray, train: np.ndarray, test: np.ndarray
+    ) -> np.ndarray:
+        """Compute mean losses, of shape (..., rules, metrics).
 
         Parameters
         ----------
@@ -79,7 +81,7 @@ class Task:
         return np.stack(scores, axis=-2)
 
     def losses(self, chosen: np.ndarray, before: np.ndarray, test: np.ndarray) -> np.ndarray:
-        """Mean losses, of shape (..., metrics), of the outputs at the positions `chosen` (..., test)."""
+        """Compute mean losses, of shape (..., metrics), of the outputs at the positions `chosen` (..., test)."""
         norms, classes = np.diag(self.outputs), self.pairs.classes
         after = np.maximum(norms[test] + norms[chosen] - 2.0 * self.outputs[test, chosen], 0.0)
         before = np.maximum(before, 0.0)
@@ -89,19 +91,19 @@ class Task:
 
 
 def bell(gram: np.ndarray, scale: float) -> np.ndarray:
-    """exp(−d²/2s²) with the distances of a Gram matrix."""
+    """Compute exp(−d²/2s²) with the distances of a Gram matrix."""
     norms = np.diag(gram)
     return np.exp(-np.maximum(norms[:, None] + norms - 2.0 * gram, 0.0) / (2.0 * scale**2))
 
 
 def decomposed(gram: np.ndarray) -> GramEigh:
-    """The spectrum of a Gram matrix known to be one."""
+    """Decompose a matrix that is known to be a Gram matrix."""
     values, vectors = np.linalg.eigh(gram)
     return GramEigh(vectors, np.maximum(values, 0.0), vectors)
 
 
 def kde_losses(task: Task, scales: np.ndarray, gammas: np.ndarray, penalty: str) -> Losses:
-    """KDE with every width and ridge: principal components of the outputs, ridge onto them, the nearest training output.
+    """Run KDE for every width and γ: principal components of the outputs, ridge onto them, the nearest training output.
 
     `penalty` is "function", where γ weighs a mean of squares (α = nγ), or "coefficients", where α = γ.
     """
@@ -122,14 +124,14 @@ def kde_losses(task: Task, scales: np.ndarray, gammas: np.ndarray, penalty: str)
             weights = embedding.weights(points)
             before = own - 2.0 * np.sum(weights * across, axis=-1) + np.sum(weights @ inside * weights, axis=-1)
             distances = norms - 2.0 * points @ targets.T
-            scores.append(task.judged(distances, before, train, test))
+            scores.append(task.losses_of_nearest(distances, before, train, test))
         return np.concatenate(scores)
 
     return losses
 
 
 def neighbour_losses(task: Task) -> Losses:
-    """k-NN with every k: the mean of the k nearest outputs, then the nearest training output; k = 1 returns its neighbour."""
+    """Run k-NN for every k: the mean of the k nearest outputs, then the nearest training output; k = 1 returns its neighbour."""
 
     def losses(train: np.ndarray, test: np.ndarray) -> np.ndarray:
         inside, across = task.outputs[np.ix_(train, train)], task.outputs[np.ix_(test, train)]
@@ -140,7 +142,7 @@ def neighbour_losses(task: Task) -> Losses:
         products = weights @ inside
         squares = np.sum(products * weights, axis=-1)
         before = squares - 2.0 * np.sum(weights * across, axis=-1) + np.diag(task.outputs)[test]
-        scores = task.judged(np.diag(inside) - 2.0 * products, before, train, test)
+        scores = task.losses_of_nearest(np.diag(inside) - 2.0 * products, before, train, test)
         scores[0] = task.losses(train[nearest[:, 0]], before[0], test)
         return scores
 
@@ -148,13 +150,13 @@ def neighbour_losses(task: Task) -> Losses:
 
 
 def parts(n: int, folds: int, seed: list[int]) -> list[np.ndarray]:
-    """Positions 0 … n − 1 cut into random folds."""
+    """Cut positions 0 … n − 1 into random folds."""
     order = np.random.default_rng(seed).permutation(n)
     return [np.sort(part) for part in np.array_split(order, folds)]
 
 
 def nested(losses: Losses, train: np.ndarray, test: np.ndarray, seed: list[int], folds: int = 5) -> np.ndarray:
-    """Test losses of the settings chosen by folds inside the training part, of shape (rules, chosen on, metrics)."""
+    """Compute test losses of the settings chosen by folds inside the training part, (rules, chosen on, metrics)."""
     inner = np.zeros(())
     for part in parts(len(train), folds, seed):
         inner = inner + losses(np.delete(train, part), train[part]) * len(part)

@@ -1,4 +1,4 @@
-"""What the figures of the string task say: sentences and tables."""
+"""Notes and tables of the string task."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from experiments.papers.weston_strings_recipe import BEST, STEPS, STRINGS_ONLY
 from mercer.report import Table, paragraph, section, table_html
 
 BAR = 0.12
-"""The class loss the recipe is to stay below."""
+"""Bound on the class loss of the recipe."""
 
 Rows = list[dict[str, Any]]
 
 
 def notes(rows: Rows) -> list[str]:
-    """What matched, what did not, and why."""
+    """Compare with the paper."""
     editions = [say(rows, setting) for setting in ("NIPS", "report") for say in (_ratios, _fitting)]
     return [*editions, _zero_norm(rows), _as_printed(rows), _ours(rows)]
 
 
 def _ratios(rows: Rows, setting: str) -> str:
-    """Which readings give the paper's KDE-to-k-NN ratio."""
+    """List the readings that give the paper's ratio of KDE to k-NN."""
     ratios = [row for row in rows if row["method"] == "KDE / k-NN" and row["setting"] == setting]
     sentences = []
     for metric in ("string loss", "class loss"):
@@ -50,7 +50,7 @@ def _listed(rows: Rows) -> str:
 
 
 def _fitting(rows: Rows, setting: str) -> str:
-    """Which reading gives the paper's string losses themselves."""
+    """Find the reading that gives the paper's string losses themselves."""
     nearest: list[str] = []
     single: set[str] | None = None
     for method in ("KDE", "k-NN"):
@@ -61,17 +61,17 @@ def _fitting(rows: Rows, setting: str) -> str:
         fitting = {row["reading"] for row in own if _within(row)}
         single = fitting if single is None else single & fitting
     verdict = (
-        f"Both are within its errors under one and the same reading: {'; '.join(sorted(single))}."
+        f"Both are within its errors under the same reading: {'; '.join(sorted(single))}."
         if single
         else "None of the readings tried has both within its errors. The mixed one (KDE squared before the pre-image, k-NN by "
-        "distance with k chosen on class loss) was put together because it fits: it may explain the table, but the table does "
+        "distance with k chosen on class loss) was constructed because it fits: it may explain the table, but the table does "
         "not confirm it."
     )
     return f"String losses, {setting}: the paper has {'; '.join(nearest)}. {verdict}"
 
 
 def _zero_norm(rows: Rows) -> str:
-    """The effect of the rule on outputs of zero norm."""
+    """Describe the effect of the rule for outputs of zero norm."""
     parts = []
     paper = _find(rows, "KDE", "class loss", "by string loss")["paper"]
     for method in ("KDE", "k-NN"):
@@ -86,7 +86,7 @@ def _zero_norm(rows: Rows) -> str:
         )
     return (
         "An output of zero norm is the origin, nearer to any uncertain prediction than a string is. Kept as candidates, such "
-        f"outputs take over: {'; '.join(parts)}. KDE's class loss in the paper, {paper:.3f}, does not fit with them "
+        f"outputs are chosen too often: {'; '.join(parts)}. KDE's class loss in the paper, {paper:.3f}, does not fit with them "
         "kept. The squared string loss can fall all the same: the origin is at 1 from every string, a wrong string at up to 2."
     )
 
@@ -97,9 +97,9 @@ def _as_printed(rows: Rows) -> str:
     four = _find(rows, "KDE", "string loss", "squared, before pre-image")["value"]
     return (
         "Kernels not normalised, as the report prints them, leave the Gaussian on top of them flat: at the narrowest width and "
-        f"the least ridge of its grid the class loss is {printed:.3f}, that of guessing. We take it that the report normalised "
+        f"the least γ of its grid the class loss is {printed:.3f}, that of guessing. We assume that the report normalised "
         "too. Figure 1 of the paper shows an inserted e; with insertions from 26 letters the loss before the pre-image is "
-        f"{letters:.3f} in place of {four:.3f}."
+        f"{letters:.3f} instead of {four:.3f}."
     )
 
 
@@ -110,17 +110,17 @@ def _ours(rows: Rows) -> str:
     paper = _find(rows, "KDE", "class loss", "by class loss")
     verdict = "below" if best["value"] <= BAR else "above"
     return (
-        f"Our recipe, chosen inside each training part, has class loss {best['value']:.3f}, {verdict} {BAR:.2f}. It is told the "
-        "classes of the training outputs, which the paper's KDE is not; with strings alone in the output kernel, and the classes "
-        f"used only to choose the recipe, it is {strings['value']:.3f}, beside {paper['value']:.3f} for the paper's KDE chosen "
-        f"on class loss. The true class model errs on {floor:.3f} of the inputs, and predicting its clean string still costs "
+        f"Our recipe, chosen inside each training part, has class loss {best['value']:.3f}, {verdict} {BAR:.2f}. It knows the "
+        "classes of the training outputs, which the paper's KDE does not; with strings alone in the output kernel, and the classes "
+        f"used only for the choice, it is {strings['value']:.3f}, against {paper['value']:.3f} for the paper's KDE chosen "
+        f"on class loss. The error of the true class model is {floor:.3f}, and its clean strings still have "
         f"{clean:.3f} in squared string loss, which is the noise of the outputs."
     )
 
 
 def blocks(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Tables after the main one."""
-    yield section("What bought what")
+    """Show the tables after the main one."""
+    yield section("Gain of each choice")
     yield table_html(_ablation(outcomes))
     counted: Counter[str] = Counter()
     for outcome in outcomes:
@@ -128,9 +128,9 @@ def blocks(outcomes: Sequence[Outcome]) -> Iterator[str]:
     total = sum(counted.values())
     lines = [[name, f"{count / total:.0%}"] for name, count in counted.most_common(8)]
     yield table_html(Table(["recipe", "share"], lines, "The recipes chosen most often, of five per fold"))
-    yield section("Which reading fits")
+    yield section("Readings")
     yield paragraph(
-        "Down: what the parameters were chosen on. Across: what is measured. Outputs of zero norm left out."
+        "Rows: the loss that chose the parameters. Columns: the loss that is measured. Outputs of zero norm left out."
     )
     for name, title in (("NIPS", "KDE, NIPS grids"), ("report", "KDE, the report's grids"), ("k-NN", "k-NN")):
         yield table_html(_readings(outcomes, name, RULES.index("left out"), title))
@@ -156,14 +156,14 @@ def blocks(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _ablation(outcomes: Sequence[Outcome]) -> Table:
-    """Class loss after each further choice, and the change seed by seed."""
+    """Tabulate the class loss after each further choice, and the change seed by seed."""
     found = {}
     for chosen_on in ("squared", "class"):
         losses = np.asarray([outcome["losses"]["NIPS"] for outcome in outcomes])[:, RULES.index("left out")]
         name = f"KDE as in the paper (NIPS), chosen on {'string' if chosen_on == 'squared' else 'class'} loss"
         found[name] = losses[:, METRICS.index(chosen_on)]
     for step in STEPS:
-        found[f"{step.name}: {step.says}"] = np.asarray([outcome["losses"][step.name] for outcome in outcomes])
+        found[f"{step.name}: {step.description}"] = np.asarray([outcome["losses"][step.name] for outcome in outcomes])
     lines, before = [], None
     for name, losses in found.items():
         wrong, squared = (losses[:, METRICS.index(metric)] for metric in ("class", "squared"))
@@ -175,7 +175,7 @@ def _ablation(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _draws(outcomes: Sequence[Outcome]) -> str:
-    """How much the ratio of KDE to k-NN differs from draw to draw: the paper drew once."""
+    """Describe how the ratio of KDE to k-NN differs from draw to draw: the paper drew once."""
     texts = []
     for chosen_on, measured in (("squared", "squared"), ("class", "distance"), ("class", "class")):
         place = RULES.index("left out"), METRICS.index(chosen_on), METRICS.index(measured)

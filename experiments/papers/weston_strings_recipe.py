@@ -1,4 +1,4 @@
-"""A better recipe for Weston's string task: kernels, ridge and the weight of the class chosen by exact leave-one-out."""
+"""Better recipe for Weston's string task: kernels, alpha and the weight of the class by exact leave-one-out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from experiments.papers.weston_strings_methods import DECIMALS, RULES, Task, bel
 from mercer.solvers import GramEigh, Ridge
 
 LENGTHS = ((3,), (2,), (1, 2, 3))
-"""Lengths of the common subsequences of inputs; of several, the mean of their kernels."""
+"""Lengths of the common subsequences of inputs; for several, the mean of their kernels."""
 DECAYS = (0.01, 0.1)
 SCALES = (0.5, 1.0, 2.0)
 ALPHAS = tuple(float(alpha) for alpha in np.logspace(-2, 2, 9))
@@ -29,10 +29,10 @@ Recipe = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Step:
-    """A part of the grid to choose from, and how many of the best recipes are averaged."""
+    """Part of the grid to choose from, and the number of best recipes that are averaged."""
 
     name: str
-    says: str
+    description: str
     inputs: tuple[int, ...] = tuple(range(len(INPUTS)))
     outputs: tuple[int, ...] = tuple(range(len(OUTPUT_DECAYS)))
     classes: tuple[int, ...] = tuple(range(len(CLASS_WEIGHTS)))
@@ -44,14 +44,14 @@ _PAPER = tuple(i for i, (lengths, decay, _) in enumerate(INPUTS) if lengths == (
 _STRINGS = (0,)
 
 STEPS = (
-    Step("leave-one-out", "all output components, our widths and ridges", _PAPER, (0,), _STRINGS),
+    Step("leave-one-out", "all output components, our widths and alphas", _PAPER, (0,), _STRINGS),
     Step("+ outputs", "the decay of the output kernel chosen too", _PAPER, classes=_STRINGS),
     Step("+ inputs", "lengths and decay of the input kernel chosen too", classes=_STRINGS),
     Step("+ classes", "the class added to the output kernel, its weight chosen"),
     Step("+ mean of five", "the five best recipes averaged", averaged=5),
     Step("zero norm kept", "the last, with outputs of zero norm as candidates", averaged=5, zero_norm="kept"),
 )
-"""Each adds one choice to the one before, but for the last, which takes one away."""
+"""Each step adds one choice to the one before, except for the last, which removes one."""
 
 STRINGS_ONLY, BEST = STEPS[2].name, STEPS[4].name
 
@@ -71,7 +71,7 @@ class Recipes:
             yield np.mean(grams, axis=0)
 
     def tried(self, train: np.ndarray, test: np.ndarray) -> tuple[dict[str, np.ndarray], list[Recipe]]:
-        """Test losses of every step, with the recipes leave-one-out on the training part chose; and those of the best."""
+        """Compute test losses of every step, with recipes chosen by leave-one-out on the training part; return the best too."""
         spectra = [decomposed(gram[np.ix_(train, train)]) for gram in self.inputs]
         left_out = self._leave_one_out(spectra, train)
         chosen = {step.name: _best(left_out[step.zero_norm], step) for step in STEPS}
@@ -79,7 +79,7 @@ class Recipes:
         return losses, chosen[BEST]
 
     def _leave_one_out(self, spectra: list[GramEigh], train: np.ndarray) -> dict[str, np.ndarray]:
-        """Class loss of each recipe; ties are broken by the distance before the pre-image, which is added very small."""
+        """Compute the class loss of each recipe plus a tiny multiple of the distance before the pre-image, to break ties."""
         square, own = np.ix_(train, train), np.arange(len(train))
         classes, same = self.task.pairs.classes[train], self.same[square]
         outputs = [gram[square] for gram in self.outputs]
@@ -105,7 +105,7 @@ class Recipes:
     def _test(
         self, spectra: list[GramEigh], recipes: list[Recipe], train: np.ndarray, test: np.ndarray, rule: str
     ) -> np.ndarray:
-        """Losses of the mean of some recipes: distances are averaged, which is to add up the output kernels."""
+        """Compute the losses of the mean of some recipes: averaging distances amounts to adding output kernels."""
         square, across = np.ix_(train, train), np.ix_(test, train)
         distances, mean = np.zeros((2, len(test), len(train)))
         for i, a, o, c in recipes:
@@ -124,7 +124,7 @@ class Recipes:
 
 
 def describe(recipe: Recipe) -> str:
-    """A recipe in words, without its ridge."""
+    """Describe a recipe in words, without its alpha."""
     i, _, o, c = recipe
     lengths, decay, scale = INPUTS[i]
     letters = "+".join(map(str, lengths))
@@ -135,7 +135,7 @@ def describe(recipe: Recipe) -> str:
 
 
 def grid() -> dict[str, Any]:
-    """The grid, for the record."""
+    """Return the grid."""
     return {
         "lengths": [list(lengths) for lengths in LENGTHS],
         "decays": list(DECAYS),
@@ -147,7 +147,7 @@ def grid() -> dict[str, Any]:
 
 
 def _best(losses: np.ndarray, step: Step) -> list[Recipe]:
-    """The recipes of a step with the smallest figures."""
+    """Return the recipes of a step with the smallest losses."""
     allowed = np.full(losses.shape, np.inf)
     part = np.ix_(step.inputs, range(len(ALPHAS)), step.outputs, step.classes)
     allowed[part] = losses[part]
@@ -157,5 +157,5 @@ def _best(losses: np.ndarray, step: Step) -> list[Recipe]:
 
 
 def _risk(weights: np.ndarray, products: np.ndarray, gram: np.ndarray) -> float:
-    """The mean of ‖h(x_j) − ψ(y_j)‖² with h(x_j) = Σ w_i ψ(y_i)."""
+    """Compute the mean of ‖h(x_j) − ψ(y_j)‖² with h(x_j) = Σ w_i ψ(y_i)."""
     return float(np.mean(np.diag(gram) - 2.0 * np.diag(products) + np.sum(products * weights, axis=1)))

@@ -159,7 +159,7 @@ def test_small_table(tmp_path):
     again = table.rows([table.run(piece) for piece in table.pieces(small=True)])
     assert again == result.rows
     text = (tmp_path / "kadri-table2-right.html").read_text(encoding="utf-8")
-    assert "Which choice bought what" in text
+    assert "Gain of each choice" in text
     assert text.count("<img") == 18
 
 

@@ -44,7 +44,7 @@ def test_a_second_run_gives_the_same_rows(small, tmp_path):
 def test_the_page_shows_the_ladder_and_the_digits_misread(small):
     folder, result = small
     page = (folder / "weston-table2.html").read_text()
-    assert "Which choice bought what" in page
+    assert "Gain of each choice" in page
     assert page.count("data:image/png") > 10
     for note in experiment("weston-table2").notes(result.rows):
         assert "nan" not in note

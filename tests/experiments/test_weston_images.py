@@ -20,7 +20,7 @@ from experiments.papers.weston_completion import (
     gradients,
     halves,
 )
-from experiments.papers.weston_images_pictures import Judge
+from experiments.papers.weston_images_pictures import DigitReader
 from experiments.protocol import block_folds
 from experiments.registry import experiment
 from experiments.runner import reproduce
@@ -131,7 +131,7 @@ def test_features_of_the_upper_half_do_not_look_below_it():
 
 @pytest.mark.data
 @pytest.mark.usefixtures("_digits")
-def test_the_judge_reads_true_digits():
+def test_the_reader_reads_true_digits():
     digits = halves()
-    judge = Judge(500)
-    assert judge.errs(digits.inputs, digits.outputs, digits.labels) <= 40
+    reader = DigitReader(500)
+    assert reader.errors(digits.inputs, digits.outputs, digits.labels) <= 40

@@ -162,7 +162,7 @@ def test_zero_norm_outputs_are_chosen_only_where_kept():
     task, train, test = Task(pairs), np.arange(30), np.arange(30, 40)
     # a point at the origin is nearest to what has no norm; left out, it ties with all others and the first is taken
     distances = np.tile(np.diag(task.outputs)[train], (len(test), 1))
-    scores = task.judged(distances, np.zeros(len(test)), train, test)
+    scores = task.losses_of_nearest(distances, np.zeros(len(test)), train, test)
     first = np.flatnonzero(task.seen)[0]
     assert np.allclose(scores[RULES.index("kept"), 0], np.diag(task.outputs)[test].mean())
     expected = 1 + np.diag(task.outputs)[test] - 2 * task.outputs[first, test]
@@ -240,7 +240,7 @@ def test_small_experiment(tmp_path):
     assert rows["the true class model", "class loss", "floor", ""] < best < plain
     assert table.notes(result.rows)
     page = (tmp_path / "one" / "weston-table1.html").read_text()
-    for text in ("What bought what", "Which reading fits", "Outputs of zero norm", "Examples"):
+    for text in ("Gain of each choice", "Readings", "Outputs of zero norm", "Examples"):
         assert text in page
 
 
