@@ -6,7 +6,7 @@ anything else that can be listed (strings, sets, trees, graphs, pandas columns),
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -153,8 +153,15 @@ def _stack(rows: Any, name: str) -> np.ndarray:
     return np.asarray([np.asarray(row, dtype=float) for row in rows])
 
 
+def listed(collection: Any) -> Any:
+    """Return `collection` with an iterator written out, and what only offers itself as an array made one."""
+    if hasattr(collection, "__array__") and not isinstance(collection, Iterable):
+        return np.asarray(collection)
+    return list(collection) if isinstance(collection, Iterator) else collection
+
+
 def count(objects: Collection) -> int:
-    """How many objects there are (the array API has no `len`)."""
+    """Return the number of objects (the array API has no `len`)."""
     return objects.shape[0] if is_array(objects) else len(objects)
 
 

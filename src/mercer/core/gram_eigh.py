@@ -1,8 +1,8 @@
-"""The spectrum of the input Gram matrix, exact or low rank: what every λ, fold and query is computed from."""
+"""The eigendecomposition of a Gram matrix, whole or of low rank."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,20 +11,24 @@ from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
 
 @dataclass
 class GramEigh:
-    r"""The input Gram matrix as :math:`k = U\,\mathrm{diag}(s)\,U^\top`, and how new inputs enter it.
+    r"""A Gram matrix as :math:`k = U\,\mathrm{diag}(s)\,U^\top`, and the rule by which new inputs enter it.
 
     Attributes
     ----------
     vectors : array (n, m)
-        U, orthonormal columns; m = n when the decomposition is complete.
+        U, orthonormal columns.
     values : array (m,)
         s ≥ 0.
     basis : array (b, m)
         Turns kernel values against the b basis inputs into k_x U: U itself when all training inputs are the basis.
     pivots : int array (b,), optional
-        Which training inputs are the basis; None for all.
+        The training inputs that are the basis; None for all.
     residual : float
         Share of the trace of k that the decomposition leaves out.
+    constant : array (n,), optional
+        A unit vector that is not penalised (an intercept). U is orthogonal to it.
+    mean : array (b,), optional
+        The mean of the kernel values against the basis inputs; set together with `constant`.
     """
 
     vectors: Array
@@ -32,27 +36,35 @@ class GramEigh:
     basis: Array
     pivots: np.ndarray | None = None
     residual: float = 0.0
-    complete: bool = field(init=False)
+    constant: Array | None = None
+    mean: Array | None = None
 
-    def __post_init__(self) -> None:
-        self.complete = self.vectors.shape[0] == self.vectors.shape[1]
+    @property
+    def complete(self) -> bool:
+        """Whether U, with the constant, spans everything."""
+        return self.vectors.shape[0] == self.vectors.shape[1] + (self.constant is not None)
 
     def inside(self, rows: Array) -> Array:
-        """Uᵀ times `rows`."""
+        """Return Uᵀ times `rows`."""
         return self.vectors.T @ rows
 
     def outside(self, inside: Array) -> Array:
-        """U times `inside`."""
+        """Return U times `inside`."""
         return self.vectors @ inside
 
     def whitened(self, inside: Array, ridge: float) -> Array:
-        """(S + ridge I)^{-1/2} times `inside`."""
+        """Return (S + ridge I)^{-1/2} times `inside`."""
         return inside / namespace(inside).sqrt(self.values + ridge)[:, None]
 
     @classmethod
-    def of_features(cls, features: Array) -> GramEigh:
-        """The spectrum of the Gram matrix Φ Φᵀ of explicit features; new inputs enter by their features."""
+    def of_features(cls, features: Array, constant: Array | None = None, mean: Array | None = None) -> GramEigh:
+        """Decompose the Gram matrix Φ Φᵀ of explicit features; new inputs enter by their features.
+
+        With a `constant`, Φ is first made orthogonal to it; `mean` is then the mean of the features.
+        """
         xp = namespace(features)
+        if constant is not None:
+            features = features - constant[:, None] * (constant @ features)
         values, rotation = eigh(features.T @ features)
         values = clip_spectrum(values, "the Gram matrix of the input features")
         # directions at rounding level would be divided by next to nothing
@@ -60,4 +72,4 @@ class GramEigh:
         first = int(xp.sum(xp.astype(values <= rounding, xp.int64)))
         values, rotation = values[first:], rotation[:, first:]
         roots = xp.sqrt(values)
-        return cls(features @ (rotation / roots), values, rotation * roots)
+        return cls(features @ (rotation / roots), values, rotation * roots, constant=constant, mean=mean)

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg.lapack
 
 from mercer.core.arrays import Array, array_namespace, clip_spectrum, is_numpy_array, solve_triangular, to_numpy, zeros
 from mercer.core.collections import Collection, take
-from mercer.kernels.base import Kernel
-from mercer.kernels.precomputed import require_symmetric
+from mercer.core.validation import check_real, check_whole
 
 _INDEFINITE = 1e-6
-"""How far below zero, relative to the largest, a remaining diagonal entry may fall by rounding."""
+"""Rounding of a remaining diagonal entry below zero, relative to the largest."""
+
+
+class Similarity(Protocol):
+    """A kernel, as far as its Gram matrix is concerned."""
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether a collection is itself a Gram matrix."""
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether it is positive semi-definite by construction."""
+
+    def __call__(self, X: Collection, Z: Collection | None = None) -> Array:
+        """Return kernel values."""
+
+    def diag(self, X: Collection) -> Array:
+        """Return k(x, x) for each object."""
+
+    def check(self, X: Collection, name: str = "X") -> Collection:
+        """Return `X` as the collection the kernel works on."""
+
+    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
+        """Return kernel values of checked objects."""
 
 
 @dataclass
@@ -35,12 +58,12 @@ class PivotedFactor:
         return take(self.factor, self.pivots)
 
     def extend(self, columns: Array) -> Array:
-        """Rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""
+        """Return rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""
         return solve_triangular(self.triangle, columns.T).T
 
 
 def pivoted_cholesky(
-    kernel: Kernel, objects: Collection, *, rank: int | None = None, tol: float = 0.0
+    kernel: Similarity, objects: Collection, *, rank: int | None = None, tol: float = 0.0
 ) -> PivotedFactor:
     """Factor the Gram matrix of `objects`, greedily by the largest remaining diagonal entry.
 
@@ -57,14 +80,13 @@ def pivoted_cholesky(
     >>> len(found.pivots), bool(np.allclose(found.factor @ found.factor.T, X @ X.T))
     (2, True)
     """
-    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, Integral) or rank < 1):
-        raise ValueError(f"rank={rank!r}; expected a positive whole number, or None to go by tol alone")
-    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < 1:
-        raise ValueError(f"tol={tol!r}; expected a share of the trace, 0 ≤ tol < 1")
+    if rank is not None:
+        check_whole(rank, "rank", expected="a positive whole number, or None to go by tol alone")
+    check_real(tol, "tol", 0, 1, closed="left", expected="a share of the trace, 0 ≤ tol < 1")
     objects = kernel.check(objects)
-    everything = rank is None and tol == 0.0
-    gram = kernel(objects) if kernel.pairwise or everything else None
-    if everything and is_numpy_array(gram) and gram.diagonal().max() > 0.0:
+    whole_factor = rank is None and tol == 0.0
+    gram = kernel(objects) if kernel.pairwise or whole_factor else None
+    if whole_factor and is_numpy_array(gram) and gram.diagonal().max() > 0.0:
         return factor_whole(gram, f"the Gram matrix of {kernel!r}")
     left = to_numpy(kernel.diag(objects)).astype(float).copy()
     whole, largest = left.sum(), left.max()
@@ -107,13 +129,22 @@ def pivoted_cholesky(
         )
     if gram is None and not kernel.is_psd:
         chosen = take(objects, np.asarray(pivots))
-        require_symmetric(kernel(chosen, chosen), f"the Gram matrix of {kernel!r} on its pivots")
+        _require_symmetric(to_numpy(kernel(chosen, chosen)), kernel)
     residual = float(left.sum() / whole)
     return PivotedFactor(np.asarray(pivots), factor[:, : len(pivots)], residual)
 
 
+def _require_symmetric(gram: np.ndarray, kernel: Any) -> None:
+    gap = float(np.abs(gram - gram.T).max())
+    if gap > 1e-8 * float(np.abs(gram).max()):
+        raise ValueError(
+            f"the Gram matrix of {kernel!r} on its pivots is not symmetric: it differs from its transpose by up to {gap:.6g}; "
+            "expected the same value in both orders. Symmetrise it with (K + K.T) / 2"
+        )
+
+
 def factor_whole(gram: np.ndarray, name: str) -> PivotedFactor:
-    """The factor of a Gram matrix with nothing left out but rounding, by LAPACK.
+    """Return the factor of a Gram matrix with nothing left out but rounding, by LAPACK.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def check_whole(
     return int(value)
 
 
-def check_real(
+def check_real(  # noqa: PLR0913
     value: Any,
     name: str,
     low: float = 0.0,

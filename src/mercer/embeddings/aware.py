@@ -29,6 +29,7 @@ class InputAware(Directions):
     (`_sizes`). The directions are made orthonormal one after the other: the first c span what the c best ones span.
     """
 
+    looks_at_inputs = True
     cutoff: float
     n_components: int | None
     values_: Array

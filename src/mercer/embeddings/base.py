@@ -1,4 +1,4 @@
-"""What an embedding is: outputs as points."""
+"""Embeddings: outputs as points."""
 
 from __future__ import annotations
 
@@ -29,12 +29,19 @@ class Embedding(BaseEstimator):
         How many of them, the first n, have an input.
     orthogonal_ : bool
         Whether the columns of V are orthogonal, which makes the covariance operator diagonal.
+    centred_ : bool
+        Whether the columns of V sum to zero.
     """
 
     orthogonal_: bool = False
+    centred_: bool = False
     coordinates_are_outputs: bool = False
     decomposes: bool = False
-    """Whether fitting takes the whole of L apart, which shows by itself when L is no Gram matrix."""
+    """Whether fitting takes the whole of L apart, which shows by itself when L is not positive semi-definite."""
+    fixed: bool = True
+    """Whether the coordinates of an output do not depend on the other outputs, so that leaving a pair out changes nothing."""
+    looks_at_inputs: bool = False
+    """Whether `fit` takes the Gram matrix of the inputs."""
     kernel_: Kernel
     outputs_: Collection
     paired_: int
@@ -47,30 +54,30 @@ class Embedding(BaseEstimator):
 
     @property
     def coordinates_(self) -> Array | None:
-        """V, one row per output; None where outputs are known through the kernel alone."""
+        """V, one row for each output; None where outputs are known through the kernel alone."""
         return None
 
     def transform(self, outputs: Collection) -> Array:
-        """Rows r(y) with ⟨h, ψ(y)⟩ = h · r(y) for a point h in these coordinates."""
+        """Return rows r(y) with ⟨h, ψ(y)⟩ = h · r(y) for a point h in these coordinates."""
         raise TypeError(f"{type(self).__name__} must define transform(outputs)")
 
     def rows(self, index: np.ndarray) -> Array:
-        """`transform` of some of the fitted outputs, looked up where their coordinates are known."""
+        """Return `transform` of some of the fitted outputs, looked up where their coordinates are known."""
         coordinates = self.coordinates_
         return self.transform(take(self.outputs_, index)) if coordinates is None else take(coordinates, index)
 
     def norms(self, outputs: Collection) -> Array:
-        """‖ψ(y)‖² for each output."""
+        """Return ‖ψ(y)‖² for each output."""
         return self.kernel_.diag(outputs)
 
     def squared_distances(self, points: Array, outputs: Collection) -> Array:
-        """‖h − ψ(y)‖² for each point and the output beside it."""
+        """Return ‖h − ψ(y)‖² for each point and its output."""
         xp = namespace(points)
         cross = xp.sum(points * self.transform(outputs), axis=1)
         return self.norms(outputs) - 2.0 * cross + self._point_norms(points)
 
     def outside(self, outputs: Collection) -> Array:
-        """The squared length of what each output has outside these coordinates, which `squared_distances` leaves out."""
+        """Return the squared length of each output outside these coordinates, which `squared_distances` leaves out."""
         norms = self.norms(outputs)
         return namespace(norms).zeros_like(norms)
 
@@ -78,5 +85,5 @@ class Embedding(BaseEstimator):
         return namespace(points).sum(points * points, axis=1)
 
     def weights(self, points: Array) -> Array:
-        """The weights of each point on the N outputs."""
+        """Return the weights of each point on the N outputs."""
         raise TypeError(f"{type(self).__name__} must define weights(points)")

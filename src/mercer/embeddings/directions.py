@@ -17,6 +17,7 @@ class Directions(Embedding):
     A with columns orthogonal to 1, `_offset`, the coordinates of the mean output, and `_mean_norm`, its squared norm.
     """
 
+    fixed = False
     origin: str = "mean"
     dual_: Array
     _offset: Array

@@ -38,6 +38,7 @@ class Pivoted(Embedding):
     (True, True)
     """
 
+    fixed = False
     factor_: PivotedFactor
 
     def __init__(self, rank: int | None = None, tol: float = 1e-6) -> None:

@@ -7,6 +7,7 @@ from typing import Self
 from mercer.core import memory
 from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
 from mercer.core.collections import Collection, count
+from mercer.core.validation import check_choice
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions, check_how_many
 from mercer.kernels.base import Kernel
@@ -15,7 +16,7 @@ _WAY_OUT = "fit on fewer outputs, or use embedding='auto' with solver=LowRank(ra
 
 
 class _Eigen(Embedding):
-    """What the two have in common: V = A D from the leading eigenvectors, `dual_` A = P D^{-1/2}."""
+    """Shared by the two: V = A D from the leading eigenvectors, `dual_` A = P D^{-1/2}."""
 
     orthogonal_ = True
     decomposes = True
@@ -47,8 +48,19 @@ class _Eigen(Embedding):
         return self.dual_ * self.values_
 
 
+def centred_gram(gram: Array, means: Array) -> Array:
+    """Return H L H, given the column means of L."""
+    return gram - means - means[:, None] + namespace(gram).mean(means)
+
+
 class Spectral(_Eigen):
     r"""Exact coordinates, :math:`V = P D^{1/2}` from :math:`L = P D P^\top`; nothing is cut but rounding.
+
+    Parameters
+    ----------
+    origin : {"zero", "mean"}, default="zero"
+        "mean" measures coordinates from the mean output, :math:`L = H L H`: columns then sum to zero, as models with an
+        intercept have it.
 
     Examples
     --------
@@ -60,21 +72,47 @@ class Spectral(_Eigen):
     True
     """
 
+    def __init__(self, origin: str = "zero") -> None:
+        self.origin = origin
+
+    @property
+    def centred_(self) -> bool:  # type: ignore[override]
+        """Whether the columns of V sum to zero."""
+        return self.origin == "mean"
+
     def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Decompose the output Gram matrix."""
+        check_choice(self.origin, "origin", ("zero", "mean"))
         super().fit(kernel, outputs, paired)
         memory.require(count(outputs), count(outputs), 4, "decomposing the output Gram matrix", _WAY_OUT)
         gram = kernel(outputs)
-        self._decompose(gram, 0.0, None, float(namespace(gram).max(namespace(gram).linalg.diagonal(gram))))
+        xp = namespace(gram)
+        norm = float(xp.max(xp.linalg.diagonal(gram)))
+        if self.origin == "mean":
+            means = xp.mean(gram, axis=0)
+            gram, self._mean_norm = centred_gram(gram, means), float(xp.mean(means))
+            self._decompose(gram, 0.0, None, norm)
+            self._offset = means @ self.dual_
+        else:
+            self._decompose(gram, 0.0, None, norm)
         return self
 
     def transform(self, outputs: Collection) -> Array:
-        """V⁺ l_y, exact against any combination of the fitted outputs."""
-        return self.kernel_(outputs, self.outputs_) @ self.dual_
+        """Return V⁺ l_y, exact against any combination of the fitted outputs."""
+        rows = self.kernel_(outputs, self.outputs_) @ self.dual_
+        return rows - self._offset if self.origin == "mean" else rows
+
+    def norms(self, outputs: Collection) -> Array:
+        """Return the squared distance of each output from the origin."""
+        norms = self.kernel_.diag(outputs)
+        if self.origin == "zero":
+            return norms
+        return norms - 2.0 * namespace(norms).mean(self.kernel_(outputs, self.outputs_), axis=1) + self._mean_norm
 
     def weights(self, points: Array) -> Array:
-        """The weights of least norm."""
-        return points @ self.dual_.T
+        """Return the weights of least norm, the mean output included where that is the origin."""
+        weights = points @ self.dual_.T
+        return weights + 1.0 / count(self.outputs_) if self.origin == "mean" else weights
 
 
 class PrincipalComponents(_Eigen, Directions):
@@ -114,8 +152,7 @@ class PrincipalComponents(_Eigen, Directions):
         gram = kernel(outputs)
         xp = namespace(gram)
         means, norm = xp.mean(gram, axis=0), float(xp.max(xp.linalg.diagonal(gram)))
-        gram = gram - means - means[:, None] + xp.mean(means)
-        self._decompose(gram, self.cutoff, self.n_components, norm)
+        self._decompose(centred_gram(gram, means), self.cutoff, self.n_components, norm)
         # dual_ is orthogonal to 1, so centring l(y, ·) over its columns changes nothing; only the row means stay
         self._offset, self._mean_norm = means @ self.dual_, float(xp.mean(means))
         return self
@@ -128,10 +165,11 @@ class PrincipalComponents(_Eigen, Directions):
 
     @property
     def orthogonal_(self) -> bool:  # type: ignore[override]
-        """Whether the columns of V are orthogonal."""
+        """Whether the columns of V are orthogonal; they then sum to zero too."""
         return self.origin == "mean"
+
+    centred_ = orthogonal_
 
     def _check_parameters(self) -> None:
         check_how_many(self.cutoff, self.n_components)
-        if self.origin not in ("mean", "zero"):
-            raise ValueError(f"origin={self.origin!r}; expected 'mean' or 'zero'")
+        check_choice(self.origin, "origin", ("mean", "zero"))

@@ -1,30 +1,40 @@
-"""What every estimator of objects has in common: decoding, ranking, scoring."""
+"""The base of all estimators of objects: check, embed, learn, choose, decode."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Collection, count
-from mercer.decoders import Blocks, Decoder, Ranked, best_of_blocks
+from mercer.core.arrays import Array, namespace, to_numpy, zeros
+from mercer.core.collections import Collection, count, take
+from mercer.core.validation import check_whole
+from mercer.decoders import Decoder, Ranked, best_of_blocks
 from mercer.embeddings.base import Embedding
 from mercer.estimators.candidates import one_set_each
-from mercer.estimators.data import OutputForm, Pairs, check_inputs, listed
+from mercer.estimators.data import Pairs, TargetCodec, check_inputs, listed
+from mercer.estimators.parts import choose_decoder, choose_embedding
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
-from mercer.losses import Loss
-from mercer.selection.judges import beside
+from mercer.learners.base import FittedMap, Learner, LearningProblem, fit_embedding
+from mercer.losses import Loss, resolve_loss
+from mercer.selection.criteria import Criterion, DecodedLoss, FeatureDistance, to_backend_of
+from mercer.solvers.gram import gram_matrix
 from mercer.uncertainty.calibrated import CalibratedAnswers
 
 
 class ObjectEstimator(CalibratedAnswers, ValueParameters):
     """An estimator that predicts points of the output feature space and decodes them into objects.
 
-    A subclass sets, in `fit`, the fitted attributes named below and defines `_points`.
+    A subclass has the parameters `input_kernel`, `output_kernel` and `loss` (or class attributes of these names), defines
+    `learner`, and calls `_learn` in `fit`.
+
+    Attributes
+    ----------
+    map_ : FittedMap
+        The learned map from inputs to points.
     """
 
     input_kernel: Kernel
@@ -35,18 +45,20 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     embedding_: Embedding
     decoder_: Decoder
     loss_: Loss
-    _form: OutputForm
+    map_: FittedMap
+    reasons_: dict[str, str]
+    _codec: TargetCodec
+    _kept: np.ndarray | None
+    _inputs: Collection | None
 
-    # -- what a subclass defines --------------------------------------------------------------------
-
-    def _points(self, inputs: Collection) -> Array:
-        """h(x) for each checked input, in the coordinates of `embedding_`."""
-        raise TypeError(f"{type(self).__name__} must define _points(inputs)")
+    def learner(self) -> Learner:
+        """Return the learner with the parameters of this estimator."""
+        raise TypeError(f"{type(self).__name__} must define learner()")
 
     # -- what a user calls --------------------------------------------------------------------------
 
     def predict(self, X: Any, candidates: Any = None) -> Collection:
-        """The object predicted for each input.
+        """Predict an object for each input.
 
         Parameters
         ----------
@@ -62,96 +74,146 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         """
         points = self._points_of(X)
         if candidates is None:
-            return self._form.outward(self.decoder_.decode(points))
+            return self._codec.decode(self.decoder_.decode(points))
         ranked = self._rank(points, 1, candidates)
-        return self._form.outward(_stack([found.objects for found in ranked], self.embedding_.outputs_))
+        return self._codec.decode(_stack([found.objects for found in ranked], self.embedding_.outputs_))
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
-        """The `k` best outputs for each input, best first, with scores (higher is better).
+        """Return the `k` best outputs for each input, best first, with scores (higher is better).
 
         Outputs are ranked among `candidates`, by default the distinct training outputs, together with what a decoder of
         strings, positions or vectors constructs. The score of y is 2⟨h(x), ψ(y)⟩ − l(y, y), which is
         ‖h(x)‖² − ‖h(x) − ψ(y)‖², or minus the expected loss when the decoder minimises one. Equal scores keep the order of
         the candidates.
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k={k!r}; expected a positive whole number")
-        ranked = self._rank(self._points_of(X), int(k), candidates)
-        return [Ranked(self._form.outward(found.objects), found.scores) for found in ranked]
+        ranked = self._rank(self._points_of(X), check_whole(k, "k"), candidates)
+        return [Ranked(self._codec.decode(found.objects), found.scores) for found in ranked]
 
     def decision_weights(self, X: Any) -> Array:
-        """h(x) as weights on the training outputs (then on the extra outputs), one row per input."""
-        points = self._points_of(X)
-        return self.embedding_.weights(points)
+        r"""Return h(x) as weights on the training outputs, then on the extra outputs; one row per input.
 
-    def score(self, X: Any, y: Any) -> float:
-        """Minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better).
+        For the identity operator these are :math:`(k + \alpha I)^{-1} k_x` and what the intercept adds. Operators and
+        principal components learned from the outputs leave only the point itself determined: then the weights of least
+        norm. Low-rank coordinates have weights on their pivots alone.
+        """
+        inputs = self._inputs_of(X)
+        weights = self.map_.weights(inputs)
+        outputs, embedding = self.embedding_.outputs_, self.embedding_
+        if weights is None:
+            return embedding.weights(to_backend_of(outputs, self.map_.points(inputs)))
+        weights = to_backend_of(outputs, weights)
+        spare = count(outputs) - weights.shape[1]
+        if spare == 0:
+            return weights
+        return namespace(weights).concat([weights, zeros((weights.shape[0], spare), weights)], axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better).
 
         Under ``loss="rkhs"`` it is minus the mean of ‖h(x) − ψ(y)‖², what lies outside the coordinates of the embedding
         included, so that models with other embeddings can be compared.
         """
         points = self._points_of(X)
-        outputs = self._form.inward(y, self.output_kernel_, "y")
+        outputs = self._codec.encode(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
         if self.loss == "rkhs":
             embedding = self.embedding_
-            whole = embedding.squared_distances(points, outputs) + embedding.outside(outputs)
-            return -float(np.mean(to_numpy(whole)))
-        decoded = self.decoder_.decode(points)
-        return -float(np.mean(to_numpy(self.loss_.paired(outputs, decoded))))
+            losses = embedding.squared_distances(points, outputs) + embedding.outside(outputs)
+        else:
+            losses = self.loss_.paired(outputs, self.decoder_.decode(points))
+        return -float(np.average(to_numpy(losses), weights=sample_weight))
+
+    # -- fitting --------------------------------------------------------------------------------------
+
+    def _learn(self, pairs: Pairs, decoder: Any = "auto", embedding: Any = "auto") -> Self:
+        """Embed the outputs of checked pairs, learn and keep the map; nothing about the estimator changes before the end."""
+        learner = self.learner()
+        kernel, outputs = pairs.output_kernel, pairs.all_outputs
+        decoder, decoder_reason = choose_decoder(decoder, kernel, self.loss, outputs)
+        embedding, embedding_reason = choose_embedding(embedding, kernel, outputs, learner, decoder)
+        if not kernel.is_psd and not embedding.decomposes:
+            gram_matrix(kernel, outputs, "output", 2)
+        fit_embedding(embedding, kernel, outputs, count(pairs.outputs), pairs.input_kernel, pairs.inputs)
+        loss = resolve_loss(self.loss, kernel, pairs.codec.row_shape)
+        decoder.fit(embedding, loss)
+        problem = LearningProblem(
+            pairs.input_kernel,
+            pairs.inputs,
+            pairs.outputs,
+            embedding,
+            decoder,
+            self._criterion(loss, decoder, embedding, pairs),
+            pairs.sample_weight,
+            pairs.groups,
+            pairs.observed,
+        )
+        fitted = learner.fit(problem)
+        if decoder.needs_left_out_points:
+            decoder.calibrate(to_backend_of(pairs.outputs, fitted.left_out_points()))
+        attributes = dict(fitted.attributes)
+        solver_reason = attributes.pop("solver_reason_", None) or learner.reason()
+        self.__dict__.update(attributes)
+        self.reasons_ = {"solver": solver_reason, "decoder": decoder_reason, "embedding": embedding_reason}
+        self.map_, self.input_kernel_, self.output_kernel_ = fitted, pairs.input_kernel, kernel
+        self._codec, self.loss_, self.decoder_, self.embedding_ = pairs.codec, loss, decoder, embedding
+        self._kept, self._inputs = pairs.kept, None if pairs.input_kernel.pairwise else pairs.inputs
+        self.calibration_ = None
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(pairs.metadata, name):
+                setattr(self, name, getattr(pairs.metadata, name))
+        return self
+
+    def _criterion(self, loss: Loss, decoder: Decoder, embedding: Embedding, pairs: Pairs) -> Criterion:
+        if self.loss is None or (isinstance(self.loss, str) and self.loss == "rkhs"):
+            return FeatureDistance(embedding, pairs.outputs, pairs.sample_weight)
+        return DecodedLoss(loss, decoder, pairs.outputs, pairs.sample_weight)
 
     # -- pieces -------------------------------------------------------------------------------------
 
-    def _points_of(self, X: Any) -> Array:
-        check_is_fitted(self, "embedding_")
+    def _inputs_of(self, X: Any) -> Collection:
+        """Inputs of a fitted model, checked once."""
+        check_is_fitted(self, "map_")
         inputs = check_inputs(self, listed(X), self.input_kernel_, reset=False)
-        return beside(self._points(inputs), self.embedding_.outputs_)
+        if self._kept is not None and self.input_kernel_.pairwise:
+            inputs = take(inputs.T, self._kept).T
+        return inputs
 
-    def _keep(self, pairs: Pairs, loss: Loss, decoder: Decoder, embedding: Embedding) -> None:
-        """The last step of a fit that went well: until then nothing about the estimator has changed."""
-        self.input_kernel_, self.output_kernel_ = pairs.input_kernel, pairs.output_kernel
-        self._form, self.loss_, self.decoder_, self.embedding_ = pairs.form, loss, decoder, embedding
-        self.calibration_ = None
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(pairs.noted, name):
-                setattr(self, name, getattr(pairs.noted, name))
-            elif hasattr(self, name):
-                delattr(self, name)
+    def _points_of(self, X: Any) -> Array:
+        return to_backend_of(self.embedding_.outputs_, self.map_.points(self._inputs_of(X)))
 
     def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
         if candidates is None:
             return self.decoder_.rank(points, k)
-        outputs, inward = self.embedding_.outputs_, self._form.inward
-        if isinstance(candidates, Blocks):
-            own = self.output_kernel_
+        outputs, encode, own = self.embedding_.outputs_, self._codec.encode, self.output_kernel_
+        if hasattr(candidates, "blocks"):
             return best_of_blocks(
-                self.decoder_, points, candidates.blocks, k, lambda block, name: inward(block, own, name)
+                self.decoder_, points, candidates.blocks, k, lambda block, name: encode(block, own, name)
             )
-        candidates = self._form.dense(listed(candidates), "candidates")
-        if one_set_each(candidates, outputs, self._form, points.shape[0]):
-            sets = [inward(c, self.output_kernel_, f"candidates[{i}]") for i, c in enumerate(candidates)]
+        candidates = self._codec.dense(listed(candidates), "candidates")
+        if one_set_each(candidates, outputs, self._codec, points.shape[0]):
+            sets = [encode(c, own, f"candidates[{i}]") for i, c in enumerate(candidates)]
             return self.decoder_.choose_each(points, sets, k)
-        return self.decoder_.choose(points, inward(candidates, self.output_kernel_, "candidates"), k)
+        return self.decoder_.choose(points, encode(candidates, own, "candidates"), k)
 
     def __sklearn_tags__(self) -> Tags:
-        """Tags that follow the kernels: what X may be, and that outputs may be many."""
+        """Return tags that follow the kernels: what X may be, and that outputs may be many."""
         tags = super().__sklearn_tags__()
-        kernel = self.input_kernel
-        known = isinstance(kernel, Kernel)
-        tags.input_tags.pairwise = known and kernel.pairwise
-        tags.input_tags.two_d_array = known and (kernel.takes_vectors or kernel.pairwise)
+        kernel = self._source()
+        tags.input_tags.pairwise = getattr(kernel, "pairwise", False)
+        tags.input_tags.two_d_array = getattr(kernel, "takes_vectors", False) or tags.input_tags.pairwise
         tags.input_tags.string = not tags.input_tags.two_d_array
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
 
+    def _source(self) -> Any:
+        """What says which inputs are accepted: the input kernel, or an operator with kernels of its own."""
+        return self.input_kernel
+
 
 def _stack(parts: list[Any], outputs: Collection) -> Collection:
     """The best of each ranking as one collection, of the kind of `outputs`."""
-    if isinstance(outputs, np.ndarray):
-        return np.concatenate(parts)
-    from mercer.core.arrays import namespace
-
-    return namespace(outputs).concat(parts)
+    return np.concatenate(parts) if isinstance(outputs, np.ndarray) else namespace(outputs).concat(parts)

@@ -8,10 +8,10 @@ import numpy as np
 
 from mercer.core.arrays import is_array
 from mercer.core.collections import Collection, count, is_numeric, reject_non_collection
-from mercer.estimators.data import OutputForm
+from mercer.estimators.data import TargetCodec
 
 
-def one_set_each(candidates: Any, outputs: Collection, form: OutputForm, queries: int) -> bool:
+def one_set_each(candidates: Any, outputs: Collection, form: TargetCodec, queries: int) -> bool:
     """Whether `candidates` holds one collection per query, and not one for all.
 
     It does when its entries are collections of things like the training outputs: by their types where those tell them
@@ -35,7 +35,7 @@ def one_set_each(candidates: Any, outputs: Collection, form: OutputForm, queries
     return True
 
 
-def _each(entries: Any, outputs: Collection, form: OutputForm) -> bool:
+def _each(entries: Any, outputs: Collection, form: TargetCodec) -> bool:
     if is_array(entries) and entries.dtype != object:
         if form.row_shape is not None and entries.shape[1:] == (1,):
             return False  # a column of numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from math import prod
@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from mercer.core import memory
-from mercer.core.arrays import is_array, is_numpy_array, like, namespace
-from mercer.core.collections import Collection, concatenate, count, is_numeric, reject_non_collection
+from mercer.core.arrays import is_array, is_numpy_array, like, namespace, to_numpy
+from mercer.core.collections import Collection, concatenate, count, is_numeric, listed, reject_non_collection, take
 from mercer.kernels.base import Kernel
+from mercer.solvers.base import sub_inputs
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Collection:
@@ -71,8 +72,8 @@ def _check_feature_count(estimator: Any, X: Any, reset: bool) -> None:
 
 
 @dataclass
-class OutputForm:
-    """How the user writes outputs: a plain column, rows of some shape, rows of a sparse matrix, or objects."""
+class TargetCodec:
+    """Turns outputs as the user writes them (a column, rows, a sparse matrix, objects) into collections and back."""
 
     row_shape: tuple[int, ...] | None
     """Shape of one vector output as the user passed it; None for objects that are no vectors."""
@@ -82,7 +83,7 @@ class OutputForm:
     """How label sets are written where they are no sets: "list" or "tuple"."""
 
     @classmethod
-    def of(cls, Y: Any, kernel: Kernel) -> OutputForm:
+    def of(cls, Y: Any, kernel: Kernel) -> TargetCodec:
         """The form of `Y`."""
         if sparse.issparse(Y):
             return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
@@ -95,7 +96,7 @@ class OutputForm:
         first: Any = next(iter(Y), 0.0)
         return cls(tuple(first.shape) if is_array(first) else np.shape(first))
 
-    def inward(self, Y: Any, kernel: Kernel, name: str) -> Collection:
+    def encode(self, Y: Any, kernel: Kernel, name: str) -> Collection:
         """`Y` as the collection the output kernel works on."""
         Y = self.dense(Y, name)
         reject_non_collection(Y, name)
@@ -118,7 +119,7 @@ class OutputForm:
         memory.require(Y.shape[0], Y.shape[1], 1, f"{name} as a dense array", "write outputs as sets of labels")
         return Y.toarray()
 
-    def outward(self, outputs: Collection) -> Collection:
+    def decode(self, outputs: Collection) -> Collection:
         """Decoded outputs as the user wrote them."""
         if self.sparse is not None:
             return _SPARSE[self.sparse](outputs)
@@ -176,37 +177,36 @@ def _column(Y: Any, name: str) -> np.ndarray:
     return np.asarray(list(Y), dtype=float)
 
 
-def listed(collection: Any) -> Any:
-    """`collection`, an iterator written out once, and what only promises to be an array made one."""
-    if hasattr(collection, "__array__") and not isinstance(collection, Iterable):
-        return np.asarray(collection)
-    return list(collection) if isinstance(collection, Iterator) else collection
-
-
 @dataclass
 class Pairs:
     """Checked training pairs, and the kernels with what depends on data filled in."""
 
     inputs: Collection
     outputs: Collection
-    everything: Collection
+    all_outputs: Collection
     """The outputs, then those that have no input."""
-    form: OutputForm
-    input_kernel: Kernel
+    codec: TargetCodec
+    input_kernel: Any
+    """The input kernel, or an operator-valued kernel that compares inputs by kernels of its own."""
     output_kernel: Kernel
-    noted: BaseEstimator
-    """Where `n_features_in_` and `feature_names_in_` were noted."""
+    metadata: BaseEstimator
+    """Holds `n_features_in_` and `feature_names_in_`."""
+    sample_weight: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    """Numbers of groups, 0, 1, …"""
+    observed: np.ndarray | None = None
+    """The entries of vector outputs that are known; None for all."""
+    kept: np.ndarray | None = None
+    """The pairs that are learned from, where some have no weight or no output; None for all."""
 
 
-def check_pairs(estimator: Any, X: Any, y: Any, extra_outputs: Any = None) -> Pairs:
-    """What `fit` was given, checked against the estimator's two kernels."""
+def check_pairs(  # noqa: PLR0913
+    estimator: Any, X: Any, y: Any, extra_outputs: Any = None, sample_weight: Any = None, groups: Any = None
+) -> Pairs:
+    """Check what `fit` was given against the estimator's two kernels."""
     input_kernel, output_kernel = estimator.input_kernel, estimator.output_kernel
     for name, kernel in (("input_kernel", input_kernel), ("output_kernel", output_kernel)):
-        if not isinstance(kernel, Kernel):
-            raise TypeError(
-                f"{name} is {kernel!r:.60}, a {type(kernel).__name__}; expected a kernel such as mercer.kernels.Gaussian(). "
-                "Wrap a function k(x, z) in mercer.kernels.FromFunction"
-            )
+        check_kernel_parameter(kernel, name)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     if output_kernel.pairwise:
@@ -216,16 +216,62 @@ def check_pairs(estimator: Any, X: Any, y: Any, extra_outputs: Any = None) -> Pa
         )
     X, y = listed(X), listed(y)
     # what scikit-learn notes about X goes to a copy: a fit that fails leaves the estimator as it was
-    noted = copy(estimator)
-    inputs = check_inputs(noted, X, input_kernel, reset=True)
-    form = OutputForm.of(y, output_kernel)
-    outputs = form.inward(y, output_kernel, "y")
+    metadata = copy(estimator)
+    inputs = check_inputs(metadata, X, input_kernel, reset=True)
+    codec = TargetCodec.of(y, output_kernel)
+    outputs = codec.encode(y, output_kernel, "y")
     check_lengths(inputs, outputs)
-    everything = outputs if extra_outputs is None else _with_extra(outputs, listed(extra_outputs), form, output_kernel)
-    input_kernel, output_kernel = input_kernel.resolve(inputs), output_kernel.resolve(everything)
+    weight, group, kept = check_weights_and_groups(sample_weight, groups, count(outputs))
+    if kept is not None:
+        inputs, outputs = sub_inputs(input_kernel, inputs, kept, kept), take(outputs, kept)
+    all_outputs = (
+        outputs if extra_outputs is None else _with_extra(outputs, listed(extra_outputs), codec, output_kernel)
+    )
+    input_kernel, output_kernel = input_kernel.resolve(inputs), output_kernel.resolve(all_outputs)
     _check_seen(inputs, input_kernel, "X")
     _check_seen(outputs, output_kernel, "y")
-    return Pairs(inputs, outputs, everything, form, input_kernel, output_kernel, noted)
+    return Pairs(inputs, outputs, all_outputs, codec, input_kernel, output_kernel, metadata, weight, group, kept=kept)
+
+
+def check_kernel_parameter(kernel: Any, name: str) -> None:
+    """Raise TypeError unless a parameter is a kernel."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"{name} is {kernel!r:.60}, a {type(kernel).__name__}; expected a kernel such as mercer.kernels.Gaussian(). "
+            "Wrap a function k(x, z) in mercer.kernels.FromFunction"
+        )
+
+
+def check_weights_and_groups(
+    sample_weight: Any, groups: Any, n: int, kept: np.ndarray | None = None
+) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+    """Return positive weights, groups as numbers and the positions of the pairs kept; each None where it says nothing.
+
+    Pairs of weight zero are not learned from. `kept` names the pairs that have an output, where some have none.
+    """
+    rows = np.arange(n) if kept is None else kept
+    weight = group = None
+    if sample_weight is not None:
+        given = np.asarray(to_numpy(sample_weight) if is_array(sample_weight) else sample_weight)
+        if given.shape == ():
+            given = np.full(n, given)
+        if given.shape != (n,) or given.dtype.kind not in "biuf":
+            raise ValueError(f"sample_weight has shape {given.shape}; expected one number for each of the {n} pairs")
+        given = given.astype(float)
+        if not np.all(np.isfinite(given)) or np.any(given < 0):
+            raise ValueError("sample_weight has negative or non-finite entries; expected numbers from 0 upwards")
+        rows = rows[given[rows] > 0]
+        if len(rows) < 2:
+            raise ValueError("sample_weight is positive for fewer than two pairs; expected at least two to learn from")
+        weight = None if np.all(given[rows] == 1.0) else given[rows]
+    if groups is not None:
+        labels = np.asarray(to_numpy(groups) if is_array(groups) else groups)
+        if labels.shape != (n,):
+            raise ValueError(f"groups has shape {labels.shape}; expected one label for each of the {n} pairs")
+        names, group = np.unique(labels[rows], return_inverse=True)
+        if len(names) < 2:
+            raise ValueError(f"groups holds a single group, {names[0]!r}; expected at least two, to leave one out")
+    return weight, group, None if len(rows) == n else rows
 
 
 def _check_seen(objects: Collection, kernel: Kernel, name: str) -> None:
@@ -238,11 +284,11 @@ def _check_seen(objects: Collection, kernel: Kernel, name: str) -> None:
         )
 
 
-def _with_extra(outputs: Collection, extra_outputs: Any, form: OutputForm, kernel: Kernel) -> Collection:
+def _with_extra(outputs: Collection, extra_outputs: Any, codec: TargetCodec, kernel: Kernel) -> Collection:
     """The outputs, then those without inputs, which have to be of the same kind."""
     if hasattr(extra_outputs, "__len__") and len(extra_outputs) == 0:
         raise ValueError("extra_outputs is empty; leave it out, or pass at least one output")
-    extra = form.inward(extra_outputs, kernel, "extra_outputs")
+    extra = codec.encode(extra_outputs, kernel, "extra_outputs")
     if is_numeric(extra) != is_numeric(outputs) or (is_numeric(extra) and extra.shape[1:] != outputs.shape[1:]):
         raise ValueError(
             f"extra_outputs are {_described(extra)} and y are {_described(outputs)}; expected outputs of one kind"

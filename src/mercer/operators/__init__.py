@@ -1,6 +1,6 @@
 """Operator-valued kernels: how output features act on each other, and the joint kernels they induce."""
 
-from mercer.operators.base import Operator, OperatorSpectrum, Outputs
+from mercer.operators.base import Operator, OperatorSpectrum, Outputs, SeparableOperator
 from mercer.operators.blocks import BlockOperator
 from mercer.operators.covariance import ConditionalCovariance, Covariance
 from mercer.operators.entangled import Entangled
@@ -20,7 +20,7 @@ from mercer.operators.partial_trace import PartialTrace, partial_trace
 from mercer.operators.patchwise import PatchwiseJoint
 from mercer.operators.random_features import RandomFourier
 from mercer.operators.separable import Separable, SumOfSeparable
-from mercer.operators.smoothing import quadrature_weights, smoothing_matrix
+from mercer.operators.smoothing import Smoothing, quadrature_weights, smoothing_matrix
 from mercer.operators.transformable import Transformable
 from mercer.operators.valued import OperatorValuedKernel, ValuedJoint
 from mercer.operators.windowed import WindowedJoint
@@ -47,6 +47,8 @@ __all__ = [
     "RandomFourier",
     "ScaledJoint",
     "Separable",
+    "SeparableOperator",
+    "Smoothing",
     "SumJoint",
     "SumOfSeparable",
     "TensorProductJoint",

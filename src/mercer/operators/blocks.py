@@ -50,6 +50,10 @@ class BlockOperator:
         """K(xᵢ, xᵢ) for each i, (n, p, p); both sides must be the same objects."""
         raise TypeError(f"{type(self).__name__} must define diagonal_blocks()")
 
+    def scalar_grams(self) -> list[Array]:
+        """Return the scalar Gram matrices the blocks are made of; none where they are not sums of separable ones."""
+        return []
+
     # -- what follows -------------------------------------------------------------------------------
 
     def rmatvec(self, coefficients: Array) -> Array:
@@ -93,6 +97,10 @@ class KroneckerSum(BlockOperator):
         super().__init__(grams[0].shape[0], grams[0].shape[1], matrices[0].shape[0], grams[0])
         self.grams = list(grams)
         self.matrices = [like(matrix, grams[0]) for matrix in matrices]
+
+    def scalar_grams(self) -> list[Array]:
+        """Return the k_l."""
+        return self.grams
 
     def matvec(self, coefficients: Array) -> Array:
         """Σ k C T."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 from mercer.core.arrays import Array, namespace
-from mercer.operators.base import Operator, OperatorSpectrum, Outputs
+from mercer.core.validation import is_real
+from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 
 
-class Covariance(Operator):
+class Covariance(SeparableOperator):
     r"""Output features weighed by how they vary together, :math:`K(x, z) = k(x, z)\,C_{YY}` (Kadri eq. 5).
 
-    In coordinates :math:`C = V^\top V / N`. It is ridge regression per principal direction of the outputs, each with its
-    own ridge α/cᵢ: Weston's decomposition with smooth shrinkage in place of a cut-off.
+    In coordinates :math:`C = V^\top V / N`. It is ridge regression along each principal direction of the outputs, with
+    α/cᵢ in the i-th: Weston's decomposition with smooth shrinkage in place of a cut-off.
 
     Parameters
     ----------
     centered : bool, default=False
-        Subtract the mean output first. The paper does not.
+        Subtract the mean output first, as is done anyway where there is an intercept. The paper does not.
 
     Examples
     --------
@@ -25,23 +24,25 @@ class Covariance(Operator):
     Covariance()
     """
 
+    wants_orthogonal = True
+
     def __init__(self, centered: bool = False) -> None:
         self.centered = centered
 
     def matrix(self, outputs: Outputs) -> Array:
-        """VᵀV / N over all outputs, those without inputs included."""
+        """Return VᵀV / N over all outputs, those without inputs included."""
         rows = _around_mean(outputs.coordinates, self.centered)
-        return rows.T @ rows / rows.shape[0]
+        return rows.T @ rows / outputs.weight
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
-        """Free of charge when the columns of V are orthogonal already."""
+        """Return the eigendecomposition, free of charge when the columns of V are orthogonal already."""
         if self.centered or not outputs.orthogonal:
             return super().spectrum(outputs)
         rows = outputs.coordinates
-        return OperatorSpectrum(namespace(rows).sum(rows * rows, axis=0) / rows.shape[0], None)
+        return OperatorSpectrum(namespace(rows).sum(rows * rows, axis=0) / outputs.weight, None)
 
 
-class ConditionalCovariance(Operator):
+class ConditionalCovariance(SeparableOperator):
     r"""Output features weighed by what the inputs leave unexplained (Kadri eq. 7).
 
     .. math:: C_{Y|X} = C_{YY} - C_{YX} C_{XX}^{-1} C_{XY}, \qquad C = V^\top \epsilon\,(k + n\epsilon I)^{-1} V
@@ -53,7 +54,7 @@ class ConditionalCovariance(Operator):
     eps : float, default=0.01
         ε > 0, which makes the covariance of the inputs invertible.
     centered : bool, default=False
-        Subtract the mean output first. The paper does not.
+        Subtract the mean output first, as is done anyway where there is an intercept. The paper does not.
 
     Examples
     --------
@@ -66,11 +67,13 @@ class ConditionalCovariance(Operator):
         self.centered = centered
 
     def matrix(self, outputs: Outputs) -> Array:
-        """Vᵀ ε (k + nεI)⁻¹ V."""
-        n, inputs = outputs.paired, outputs.inputs
-        if not isinstance(self.eps, Real) or not 0 < n * float(self.eps) < float("inf"):
-            raise ValueError(f"eps={self.eps!r}; expected a positive number, finite when multiplied by the {n} pairs")
-        rows = _around_mean(outputs.coordinates[:n, :], self.centered)
+        """Return Vᵀ ε (k + nεI)⁻¹ V."""
+        n, inputs = outputs.paired_weight, outputs.inputs
+        if not is_real(self.eps) or not 0 < n * float(self.eps) < float("inf"):
+            raise ValueError(
+                f"eps={self.eps!r}; expected a positive number, finite when multiplied by the {outputs.paired} pairs"
+            )
+        rows = _around_mean(outputs.coordinates[: outputs.paired, :], self.centered)
         inside = inputs.inside(rows) if self.centered else outputs.inside
         whitened = inputs.whitened(inside, n * self.eps)
         matrix = whitened.T @ whitened * self.eps

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mercer.core.arrays import Array, eye
-from mercer.operators.base import Operator, OperatorSpectrum, Outputs
+from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 
 
-class Identity(Operator):
+class Identity(SeparableOperator):
     r"""Every output feature is learned alone, :math:`K(x, z) = k(x, z)\,I` (Cortes et al. 2005; IOKR).
 
     Examples
@@ -15,10 +15,12 @@ class Identity(Operator):
     Identity()
     """
 
+    is_identity = True
+
     def matrix(self, outputs: Outputs) -> Array:
-        """The identity matrix."""
+        """Return the identity matrix."""
         return eye(outputs.coordinates.shape[1], outputs.coordinates)
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
-        """None: nothing to decompose."""
+        """Return None: nothing to decompose."""
         return None

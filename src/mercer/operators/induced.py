@@ -8,8 +8,7 @@ from mercer.core.gram_eigh import GramEigh
 from mercer.embeddings import Embedding, Features, Spectral
 from mercer.kernels.base import Kernel
 from mercer.kernels.grams import own
-from mercer.operators.base import Operator, Outputs
-from mercer.operators.identity import Identity
+from mercer.operators.base import Outputs, SeparableOperator
 from mercer.operators.joint import JointKernel, TensorProductJoint
 
 
@@ -23,7 +22,7 @@ class InducedJoint(JointKernel):
     ----------
     input_kernel, output_kernel : Kernel
         k and l.
-    operator : Operator
+    operator : SeparableOperator
         C; `resolve` takes it from pairs. With `Identity()` that gives a `TensorProductJoint`.
     embedding : Embedding, optional
         The fitted coordinates C is given in; set by `resolve`.
@@ -45,7 +44,7 @@ class InducedJoint(JointKernel):
         self,
         input_kernel: Kernel,
         output_kernel: Kernel,
-        operator: Operator,
+        operator: SeparableOperator,
         embedding: Embedding | None = None,
         matrix: Array | None = None,
     ) -> None:
@@ -58,7 +57,7 @@ class InducedJoint(JointKernel):
     def resolve(self, X: Collection, Y: Collection) -> JointKernel:
         """The same with the operator taken from these pairs."""
         k, l = self.input_kernel.resolve(X), self.output_kernel.resolve(Y)
-        if isinstance(self.operator, Identity):
+        if self.operator.is_identity:
             return TensorProductJoint(k, l)
         embedding = Spectral() if l.feature_map(Y) is None else Features()
         embedding.fit(l, l.check(Y, "Y"))

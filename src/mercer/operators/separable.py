@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array
+from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace, to_numpy
 from mercer.core.collections import Collection
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
+from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 from mercer.operators.blocks import KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel, output_matrix
 
 
-class Separable(OperatorValuedKernel):
+class Separable(SeparableOperator, OperatorValuedKernel):
     r"""One similarity of inputs and one matrix of outputs, :math:`K(x, z) = k(x, z)\, T`.
 
     Parameters
@@ -56,9 +57,24 @@ class Separable(OperatorValuedKernel):
         if self.T is not None:
             output_matrix(self.T)
 
-    def matrix(self) -> Array:
-        """T as an array, (p,) where it is diagonal by construction."""
+    @property
+    def is_identity(self) -> bool:  # type: ignore[override]
+        """Whether outputs are learned one by one, with the same weight."""
+        return self.T is None or (np.ndim(self.T) == 1 and bool(np.all(to_numpy(self.T) == 1.0)))
+
+    def matrix(self, outputs: Outputs | None = None) -> Array:
+        """Return T as an array, (p,) where it is diagonal by construction."""
         return output_matrix(self.T)
+
+    def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
+        """Return the eigendecomposition of T; None stands for the identity."""
+        if self.is_identity:
+            return None
+        T = like(self.matrix(), outputs.coordinates)
+        if T.ndim == 1:
+            return OperatorSpectrum(T, None)
+        values, vectors = eigh(namespace(T).asarray(T, copy=True))
+        return OperatorSpectrum(clip_spectrum(values, "T"), vectors)
 
     def _resolved(self, X: Collection, p: int) -> Separable:
         return Separable(self.kernel.resolve(X), np.ones(p) if self.T is None else self.matrix())

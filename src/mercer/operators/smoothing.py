@@ -1,15 +1,89 @@
-"""Smoothing over a grid: the matrix of an operator for outputs that are curves."""
+"""Smoothing over a grid: an operator for outputs that are curves."""
 
 from __future__ import annotations
 
-from numbers import Real
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from mercer.core.arrays import Array, like
+from mercer.core.validation import check_real
+from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
+
+
+class Smoothing(SeparableOperator):
+    r"""Neighbouring points of a curve are learned together, :math:`K(x, z) = k(x, z)\,T`, :math:`T_{st} = e^{-|s - t| / h}`.
+
+    Parameters
+    ----------
+    length : float
+        h, in the units of the grid; 0 learns the points one by one.
+    grid : array (p,), optional
+        Where the curves are observed, in ascending order; by default 0, 1, …, p − 1.
+    period : float, optional
+        Where the curves close, such as 365 for days of the year.
+    quadrature : bool, default=False
+        Take sums over the grid for integrals: T becomes :math:`W^{1/2} T W^{1/2}` with trapezoidal weights W, scaled to a mean
+        eigenvalue of one. The coordinates of outputs then have to be multiplied by :math:`W^{1/2}`.
+
+    Examples
+    --------
+    >>> from mercer import DependencyEstimator
+    >>> times, X = np.linspace(0, 1, 30), np.random.default_rng(0).standard_normal((20, 1))
+    >>> model = DependencyEstimator(operator=Smoothing(0.2, times)).fit(X, X * np.sin(6 * times))
+    >>> model.predict(X[:2]).shape
+    (2, 30)
+    """
+
+    def __init__(self, length: float, grid: Any = None, period: float | None = None, quadrature: bool = False) -> None:
+        self.length = length
+        self.grid = grid
+        self.period = period
+        self.quadrature = quadrature
+
+    def matrix(self, outputs: Outputs) -> Array:
+        """Return T on the grid of the outputs."""
+        spectrum = self.spectrum(outputs)
+        if spectrum.vectors is None:
+            return like(np.diag(np.asarray(spectrum.values)), outputs.coordinates)
+        return (spectrum.vectors * spectrum.values) @ spectrum.vectors.T
+
+    def spectrum(self, outputs: Outputs) -> OperatorSpectrum:
+        """Return the eigendecomposition of T, kept for the grids seen last."""
+        p = outputs.coordinates.shape[1]
+        points = check_grid(np.arange(float(p)) if self.grid is None else self.grid, self.period)
+        if len(points) != p:
+            raise ValueError(
+                f"grid has {len(points)} points and outputs have {p} coordinates; expected as many of each"
+            )
+        length = check_real(self.length, "length", 0, closed="left", expected=_LENGTH)
+        values, vectors = _decomposed(tuple(points.tolist()), length, self.period, bool(self.quadrature))
+        reference = outputs.coordinates
+        return OperatorSpectrum(like(values, reference), None if vectors is None else like(vectors, reference))
+
+
+_LENGTH = "a finite number, zero or more, in the units of the grid"
+
+
+@lru_cache(maxsize=32)
+def _decomposed(
+    points: tuple[float, ...], length: float, period: float | None, quadrature: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Eigenvalues and eigenvectors of T; no vectors where it is the identity."""
+    if length == 0:
+        return np.ones(len(points)), None
+    matrix = smoothing_matrix(points, length, period)
+    if quadrature:
+        roots = np.sqrt(quadrature_weights(points, period))
+        matrix = roots[:, None] * matrix * roots
+    values, vectors = np.linalg.eigh(matrix)
+    values = np.maximum(values, 0.0)
+    return values / values.mean(), vectors
+
 
 def smoothing_matrix(grid: Any, length: float, period: float | None = None) -> np.ndarray:
-    r"""How points of a curve belong together, :math:`T_{st} = e^{-|s - t| / h}`, for ``Separable(kernel, T)``.
+    r"""Return the similarity of points of a curve, :math:`T_{st} = e^{-|s - t| / h}`, for ``Separable(kernel, T)``.
 
     Parameters
     ----------
@@ -30,16 +104,14 @@ def smoothing_matrix(grid: Any, length: float, period: float | None = None) -> n
     array([1.  , 0.37, 0.37])
     """
     points = check_grid(grid, period)
-    if isinstance(length, bool) or not isinstance(length, Real) or not 0 <= float(length) < np.inf:
-        raise ValueError(f"length={length!r}; expected a finite number, zero or more, in the units of the grid")
-    if length == 0:
+    if check_real(length, "length", 0, closed="left", expected=_LENGTH) == 0:
         return np.eye(len(points))
     lag = np.abs(points[:, None] - points)
     return np.exp(-(lag if period is None else np.minimum(lag, period - lag)) / float(length))
 
 
 def quadrature_weights(grid: Any, period: float | None = None) -> np.ndarray:
-    r"""Weights w of the trapezoidal rule, so that :math:`\langle f, g \rangle \approx \sum_t w_t f(t) g(t)`.
+    r"""Return the weights w of the trapezoidal rule, so that :math:`\langle f, g \rangle \approx \sum_t w_t f(t) g(t)`.
 
     Examples
     --------
@@ -57,7 +129,7 @@ def quadrature_weights(grid: Any, period: float | None = None) -> np.ndarray:
 
 
 def check_grid(grid: Any, period: float | None = None) -> np.ndarray:
-    """`grid` as ascending numbers that fit into one period."""
+    """Return `grid` as ascending numbers that fit into one period."""
     points = np.asarray(grid, dtype=float)
     if points.ndim != 1 or len(points) == 0 or not np.all(np.isfinite(points)) or np.any(np.diff(points) <= 0):
         raise ValueError(

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, float64, is_array, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, as_vectors
 from mercer.kernels.base import Kernel, shown
 from mercer.kernels.features import FeatureMap
+from mercer.operators.base import Operator
 from mercer.operators.blocks import BlockOperator, FactoredBlocks
 from mercer.operators.joint import JointKernel
 
 
-class OperatorValuedKernel(BaseEstimator):
+class OperatorValuedKernel(Operator):
     r"""A similarity of inputs that says how outputs go with each other.
 
     .. math:: K(x, z) \in \mathbb{R}^{p \times p}, \qquad K(x, z) = K(z, x)^\top, \qquad

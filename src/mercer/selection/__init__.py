@@ -1,8 +1,8 @@
 """Choosing parameters inside the training data."""
 
 from mercer.selection.alignment import alignment, choose_scale, cluster_target
+from mercer.selection.alpha import GCV, KFold, LeaveOneOut, RidgeSelection
 from mercer.selection.combination import Combination, align_weights, combine
-from mercer.selection.ridge import GCV, KFold, LeaveOneOut, RidgeSelection
 
 __all__ = [
     "GCV",

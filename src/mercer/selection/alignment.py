@@ -103,7 +103,7 @@ class ScaleChoice:
         return self.scales[int(np.argmax(self.alignments))]
 
 
-def choose_scale(
+def choose_scale(  # noqa: PLR0913
     kernel: Kernel,
     X: Collection,
     scales: Iterable[float],

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 @dataclass
 class Learned:
-    """What an ascent found."""
+    """The result of an ascent."""
 
     maps: np.ndarray
     """M₁ … M_r as one array (r, p, m), of unit norm."""
@@ -23,7 +23,7 @@ class Learned:
 
 
 class EntanglementObjective:
-    r"""How well an entangled kernel is aligned with the outputs.
+    r"""The alignment of an entangled kernel with the outputs.
 
     .. math:: (1 - \gamma)\, A(\mathrm{tr}_p G,\; Y Y^\top) + \gamma\, A(G,\; y y^\top),
         \qquad G = \sum_s \mathrm{vec}(\Phi M_s^\top)\,\mathrm{vec}(\Phi M_s^\top)^\top
@@ -42,6 +42,8 @@ class EntanglementObjective:
         γ in [0, 1]: the weight of the whole operator-valued kernel against its partial trace.
     basis : array (p, q), optional
         Orthonormal columns the outputs lie in (`span_of_outputs`); the maps are then (r, q, m), in these coordinates.
+    sample_weight : array (n,), optional
+        How often each sample counts.
 
     Examples
     --------
@@ -53,24 +55,32 @@ class EntanglementObjective:
     """
 
     def __init__(
-        self, features: np.ndarray, outputs: np.ndarray, gamma: float, basis: np.ndarray | None = None
+        self,
+        features: np.ndarray,
+        outputs: np.ndarray,
+        gamma: float,
+        basis: np.ndarray | None = None,
+        sample_weight: np.ndarray | None = None,
     ) -> None:
-        n, p = outputs.shape
-        mean = float(outputs.mean())
+        p = outputs.shape[1]
+        weight = np.ones(len(outputs)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        n, roots = float(weight.sum()), np.sqrt(weight)[:, None]
+        mean = float(np.sum(weight @ outputs)) / (n * p)
         self.ones = np.ones(p) if basis is None else basis.sum(axis=0)
         outputs = outputs if basis is None else outputs @ basis
         self.gamma, self.shape = float(gamma), (outputs.shape[1], features.shape[1])
-        centred, centred_outputs = features - features.mean(axis=0), outputs - outputs.mean(axis=0)
+        centred = roots * (features - weight @ features / n)
+        centred_outputs = roots * (outputs - weight @ outputs / n)
         # tr_p(G) = Φ S Φᵀ with S = Σ M_sᵀ M_s; centring it centres the features
         self.trace_moment = centred.T @ centred
         cross = centred.T @ centred_outputs
         self.trace_target = cross @ cross.T
-        small = centred_outputs if self.shape[0] <= n else centred_outputs.T
+        small = centred_outputs if self.shape[0] <= len(outputs) else centred_outputs.T
         self.trace_norm = float(np.linalg.norm(small.T @ small))
         # G = B Bᵀ, column s of B is vec(Φ M_sᵀ); centring takes the mean of all np entries from each column
+        features, level = roots * features, roots * (outputs - mean * self.ones)
         self.moment = features.T @ features
-        self.mean = features.sum(axis=0) / (n * p)
-        level = outputs - mean * self.ones
+        self.mean = (roots.T @ features)[0] / (n * p)
         self.target = level.T @ features
         self.target_norm = float(np.sum(level**2))
         self.entries = n * p
@@ -78,12 +88,12 @@ class EntanglementObjective:
             raise ValueError("y is constant, so there is nothing to align a kernel with; expected outputs that vary")
 
     def __call__(self, maps: np.ndarray) -> tuple[float, np.ndarray]:
-        """The objective at M₁ … M_r, (r, p, m), and its gradient."""
+        """Return the objective at M₁ … M_r, (r, p, m), and its gradient."""
         value, gradient = 0.0, np.zeros_like(maps)
         for weight, part in ((1.0 - self.gamma, self._trace), (self.gamma, self._whole)):
             if weight:
-                figure, slope = part(maps)
-                value += weight * figure
+                score, slope = part(maps)
+                value += weight * score
                 gradient += weight * slope
         return value, gradient
 
@@ -124,28 +134,30 @@ def learn_maps(
     max_iter: int = 100,
     random_state: int | np.random.RandomState | None = None,
 ) -> Learned:
-    """Climb the objective from random maps by L-BFGS, several times, and keep the best.
+    """Maximise the objective from random maps by L-BFGS, several times, and keep the best.
 
     Parameters
     ----------
     objective : EntanglementObjective
-        What to climb.
+        The objective.
     rank : int
         r, the number of maps.
     starts : int
-        How many ascents.
+        The number of ascents.
     max_iter : int
         Steps of each: stopping early is what keeps an entangled kernel from overfitting.
     random_state : int or RandomState, optional
         Seed of the starts.
     """
     rng = check_random_state(random_state)
-    found = [climb(objective, rng.standard_normal((rank, *objective.shape)), max_iter=max_iter) for _ in range(starts)]
+    found = [
+        maximize(objective, rng.standard_normal((rank, *objective.shape)), max_iter=max_iter) for _ in range(starts)
+    ]
     return max(found, key=lambda each: each.alignment)
 
 
-def climb(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: int = 100) -> Learned:
-    """Climb from `maps` by L-BFGS."""
+def maximize(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: int = 100) -> Learned:
+    """Maximise the objective from `maps` by L-BFGS."""
     shape = maps.shape
     start = maps.ravel() / np.linalg.norm(maps)
     path: list[float] = [objective(start.reshape(shape))[0]]
@@ -169,7 +181,7 @@ def climb(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: int =
 
 
 def span_of_outputs(outputs: np.ndarray) -> np.ndarray:
-    """An orthonormal basis (p, q) of what the outputs and the constant span.
+    """Return an orthonormal basis (p, q) of what the outputs and the constant span.
 
     Maps that start in this span stay in it, because the gradient lies in it; learning inside it, the 365 outputs of a
     curve over the days become at most n + 1.

@@ -2,12 +2,12 @@
 
 from mercer.core.gram_eigh import GramEigh
 from mercer.solvers.auto import Auto, Choice
-from mercer.solvers.base import Solver, SpectralSolver
-from mercer.solvers.block_auto import Structured
+from mercer.solvers.base import Factorization, KernelBasis, PointMap, RidgeProblem, Solver
 from mercer.solvers.conjugate_gradient import Solution, conjugate_gradient
-from mercer.solvers.exact import Cholesky, Exact
+from mercer.solvers.exact import Cholesky, Exact, ExplicitFeatures
 from mercer.solvers.low_rank import LowRank
-from mercer.solvers.ridge import Ridge
+from mercer.solvers.ridge_path import RidgePath
+from mercer.solvers.structured import Structured
 from mercer.solvers.tridiagonal import Tridiagonal
 
 __all__ = [
@@ -15,12 +15,16 @@ __all__ = [
     "Choice",
     "Cholesky",
     "Exact",
+    "ExplicitFeatures",
+    "Factorization",
     "GramEigh",
+    "KernelBasis",
     "LowRank",
-    "Ridge",
+    "PointMap",
+    "RidgePath",
+    "RidgeProblem",
     "Solution",
     "Solver",
-    "SpectralSolver",
     "Structured",
     "Tridiagonal",
     "conjugate_gradient",

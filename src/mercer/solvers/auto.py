@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mercer.operators import ConditionalCovariance, Covariance, Identity, Operator
-from mercer.solvers.base import Solver
-from mercer.solvers.exact import Cholesky, Exact
+from mercer.solvers.base import Factorization, RidgeProblem, Solver
+from mercer.solvers.exact import Cholesky, Exact, ExplicitFeatures
+from mercer.solvers.structured import Structured
 from mercer.solvers.tridiagonal import Tridiagonal
 
 
@@ -18,38 +19,51 @@ class Choice(NamedTuple):
 
 
 class Auto(Solver):
-    """Pick an exact solver; never an approximate one without being told.
+    """Ask solvers in order, and take the first that supports the problem; by default the exact ones.
 
-    =======================  ===============================  =============
-    operator                 ridge                            picks
-    =======================  ===============================  =============
-    identity                 one number                       `Cholesky`
-    covariance, conditional  one number                       `Tridiagonal`
-    any                      chosen (leave-one-out, …)        `Exact`
-    any other                one number                       `Exact`
-    =======================  ===============================  =============
+    ====================  ======================================================
+    solver                supports
+    ====================  ======================================================
+    `ExplicitFeatures`    separable operators, fewer input features than pairs
+    `Cholesky`            the identity operator, one alpha
+    `Tridiagonal`         other separable operators, one alpha, NumPy
+    `Exact`               separable operators, alpha chosen
+    `Structured`          any operator-valued kernel, missing outputs
+    ====================  ======================================================
+
+    Parameters
+    ----------
+    solvers : sequence of Solver, optional
+        The solvers to ask; by default those of the table.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian
     >>> from mercer.operators import Covariance
-    >>> Auto().choose(Covariance(), one_alpha=True).part
+    >>> from mercer.solvers import RidgeProblem
+    >>> Auto().choose(RidgeProblem(Gaussian(1.0), np.eye(3), np.eye(3), Covariance(), alpha=1.0)).part
     Tridiagonal()
     """
 
-    def choose(self, operator: Operator, one_alpha: bool, spectral: bool = False) -> Choice:
-        """The solver for this operator, and why.
+    def __init__(self, solvers: Sequence[Solver] | None = None) -> None:
+        self.solvers = solvers
 
-        `spectral` is for fits with an operator that would be no cheaper without eigenvectors: on arrays that are not NumPy's,
-        or for a decoder that wants to know how each pair is predicted without it.
-        """
-        if one_alpha and isinstance(operator, Identity):
-            return Choice(Cholesky(), "one ridge with the identity operator needs one Cholesky factor")
-        if one_alpha and not spectral and type(operator) in (Covariance, ConditionalCovariance):
-            return Choice(
-                Tridiagonal(), "one ridge for each output direction needs a tridiagonal form, no eigenvectors"
-            )
-        if isinstance(operator, Identity):
-            return Choice(Exact(), "choosing the ridge needs the whole path, which one eigendecomposition gives")
-        return Choice(
-            Exact(), f"{type(operator).__name__} couples the outputs, and eigendecompositions uncouple them exactly"
-        )
+    def choose(self, problem: RidgeProblem) -> Choice:
+        """Return the solver for this problem, and why."""
+        refused = []
+        for solver in exact_solvers() if self.solvers is None else self.solvers:
+            against = solver.supports(problem)
+            if against is None:
+                return Choice(solver, solver.reason(problem))
+            refused.append(f"{solver!r}: {against}")
+        raise ValueError("no solver supports this problem. " + "; ".join(refused))
+
+    def factorize(self, problem: RidgeProblem) -> Factorization:
+        """Factorize by the solver that is picked."""
+        return self.choose(problem).part.factorize(problem)
+
+
+def exact_solvers(structured: Structured | None = None) -> list[Solver]:
+    """Return the solvers `Auto` asks, in order."""
+    return [ExplicitFeatures(), Cholesky(), Tridiagonal(), Exact(), structured or Structured()]

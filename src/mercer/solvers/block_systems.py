@@ -1,8 +1,8 @@
-"""The system (Σ k_l ⊗ T_l + αI) vec(C) = vec(Y), solved exactly where inputs or outputs can be taken apart."""
+"""Systems (Σ k_l ⊗ T_l + αI) vec(C) = vec(Y), solved exactly where inputs or outputs can be taken apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,106 +10,108 @@ from mercer.core.arrays import (
     Array,
     add_to_diagonal,
     cholesky,
-    clip_spectrum,
     eigh,
     eye,
+    like,
     namespace,
     solve_triangular,
     to_numpy,
     zeros,
 )
-from mercer.core.collections import take
-from mercer.core.gram_eigh import GramEigh
-from mercer.operators.base import OperatorSpectrum
-from mercer.operators.blocks import KroneckerSum, full
-from mercer.solvers.conjugate_gradient import Solution
+from mercer.core.collections import Collection, take
+from mercer.operators.blocks import BlockOperator, KroneckerSum, full
+from mercer.operators.valued import OperatorValuedKernel
+from mercer.solvers.base import Factorization, PointMap, RidgeProblem, left_out
 from mercer.solvers.kronecker import CommonBasis, Pencil
-from mercer.solvers.ridge import Ridge
 
-_CHUNK = 2**22
+CHUNK = 2**22
 """Numbers in p×p blocks worked on at a time."""
 
 
-class BlockSystem:
-    r"""The regularised system of an operator-valued kernel, :math:`(\mathbf{K} + \alpha I)\,C = Y`, for any α."""
+class BlockBasis:
+    """The blocks K(x, xⱼ) between new inputs and the training inputs, as a map that is applied."""
 
-    reason: str
-    """Why the system is solved this way."""
+    def __init__(self, kernel: OperatorValuedKernel, inputs: Collection) -> None:
+        self.kernel, self.inputs = kernel, inputs
+        self.columns = inputs.shape[0]
+
+    def values(self, inputs: Collection) -> BlockOperator:
+        """Return the blocks."""
+        return self.kernel.gram(inputs, self.inputs)
+
+
+class BlockMap(PointMap):
+    """Points from blocks, h(x) = Σⱼ K(x, xⱼ) cⱼ + b."""
+
+    def _linear(self, values: BlockOperator) -> Array:
+        return values.matvec(self.coefficients)
+
+
+class BlockSystem(Factorization):
+    r"""The regularised system of an operator-valued kernel, :math:`(\mathbf{K} + \alpha I)\,C = Y`, for any α.
+
+    With an intercept each output has a constant of its own that is not penalised, and C sums to zero over it.
+    """
+
     exact: bool = True
-    solution: Solution | None = None
-    """How the last iteration went; None where nothing is iterated."""
+    """Whether pairs are left out exactly; False where the system is solved by iteration."""
 
-    def solve(self, alpha: float) -> Array:
-        """C, one row of p coefficients for each training input."""
-        raise TypeError(f"{type(self).__name__} must define solve(alpha)")
+    def __init__(self, problem: RidgeProblem, blocks: BlockOperator) -> None:
+        super().__init__(problem)
+        self.blocks = blocks
+        self.observed = None if problem.observed is None else like(problem.observed.astype(float), blocks.reference)
+        self.Y = problem.scaled(like(problem.targets, blocks.reference))
 
-    def leave_one_out(self, alpha: float) -> Array:
-        """yᵢ − h₋ᵢ(xᵢ), the residual of each sample under the fit without it; zero where an output is missing."""
-        raise TypeError(f"{type(self).__name__} must define leave_one_out(alpha)")
+    def dual(self, alpha: float) -> Array:
+        """Return C, one row of p coefficients for each training input."""
+        return self.problem.scaled(self._dual(alpha))
 
+    def _dual(self, alpha: float) -> Array:
+        """C over √w."""
+        raise TypeError(f"{type(self).__name__} must define _dual(alpha)")
 
-class OneTerm(BlockSystem):
-    """K(x, z) = k(x, z)·T: two eigendecompositions, for all ridges."""
+    def map(self, alpha: float) -> PointMap:
+        """Return the map from inputs to points."""
+        dual, problem = self.dual(alpha), self.problem
+        assert problem.targets is not None
+        found = BlockMap(BlockBasis(problem.operator, problem.inputs), dual)
+        if problem.fit_intercept:
+            found.intercept = self.mean_output(like(problem.targets, dual) - self.blocks.matvec(dual))
+        return found
 
-    reason = "one separable term: the eigenvectors of k and of T take the system apart"
+    def mean_output(self, rows: Array) -> Array:
+        """Return the weighted mean of each column of n rows, over the outputs that are observed."""
+        if self.observed is None:
+            return self.problem.mean(rows)
+        weights = self.problem.scaled(self.problem.scaled(self.observed))
+        return namespace(rows).sum(weights * rows, axis=0) / namespace(rows).sum(weights, axis=0)
 
-    def __init__(self, blocks: KroneckerSum, Y: Array) -> None:
-        xp = namespace(Y)
-        values, vectors = eigh(xp.asarray(blocks.grams[0], copy=True))
-        values = clip_spectrum(values, "the input Gram matrix")
-        self.ridge = Ridge(GramEigh(vectors, values, vectors), Y, _spectrum_of(blocks.matrices[0]))
-        self.Y = Y
+    def constants(self, reference: Array) -> Array | None:
+        """Return for each output the unit vector that is not penalised, (n, p); None without an intercept."""
+        q = self.problem.constant(reference)
+        if q is None:
+            return None
+        if self.observed is None:
+            return q[:, None] + namespace(q).zeros_like(like(self.Y, reference))
+        kept = q[:, None] * like(self.observed, reference)
+        return kept / namespace(kept).sqrt(namespace(kept).sum(kept * kept, axis=0))
 
-    def solve(self, alpha: float) -> Array:
-        """U [(Uᵀ Y Q) / (s cᵀ + α)] Qᵀ."""
-        ridge = self.ridge
-        scaled = ridge.inside / (ridge.spectrum.values[:, None] * ridge.gains + alpha)
-        return ridge.spectrum.vectors @ ridge._unrotate(scaled)
-
-    def leave_one_out(self, alpha: float) -> Array:
-        """As for scalar kernels, in each eigendirection of T."""
-        return self.Y - self.ridge.leave_one_out(alpha)
-
-
-class OneTermFeatures(BlockSystem):
-    """K(x, z) = φ(x)·φ(z) T with few features: the cost grows with n, not with its cube."""
-
-    reason = "one separable term with few features: m×m in place of n×n"
-
-    def __init__(self, features: Array, T: Array, Y: Array) -> None:
-        self.features, self.Y = features, Y
-        self.ridge = Ridge(GramEigh.of_features(features), Y, _spectrum_of(T))
-
-    def weights(self, alpha: float) -> Array:
-        """W, m×p, with h(x) = φ(x) W."""
-        return self.ridge.coefficients(alpha)
-
-    def solve(self, alpha: float) -> Array:
-        """(Y − h(x)) / α."""
-        return (self.Y - self.features @ self.weights(alpha)) / alpha
-
-    def leave_one_out(self, alpha: float) -> Array:
-        """As for scalar kernels, in each eigendirection of T."""
-        return self.Y - self.ridge.leave_one_out(alpha)
-
-
-def _spectrum_of(T: Array) -> OperatorSpectrum:
-    """T, (p, p) or the diagonal (p,), as eigenvalues and eigenvectors."""
-    if T.ndim == 1:
-        return OperatorSpectrum(T, None)
-    gains, rotation = eigh(namespace(T).asarray(T, copy=True))
-    return OperatorSpectrum(clip_spectrum(gains, "T"), rotation)
+    @property
+    def scale(self) -> float:
+        """The size of alpha that is neither small nor large: the largest eigenvalue of the mean block K(x, x)."""
+        mean = to_numpy(self.blocks.trace_block()) / self.problem.size
+        return float(np.linalg.eigvalsh(0.5 * (mean + mean.T))[-1])
 
 
 class TwoTerms(BlockSystem):
-    """Two terms whose output matrices are affine in each other: one generalised eigenproblem for each ridge."""
+    """Two terms whose output matrices are affine in each other: one generalised eigenproblem for each alpha."""
 
     reason = "two terms, T₂ = μI + νT₁: one matrix pencil takes all output directions apart"
 
-    def __init__(self, found: Pencil, basis: CommonBasis, Y: Array) -> None:
-        self.found = found
-        self.basis = basis
-        self.targets = basis.into(Y)
+    def __init__(self, problem: RidgeProblem, blocks: KroneckerSum, found: Pencil, basis: CommonBasis) -> None:
+        super().__init__(problem, blocks)
+        self.found, self.basis = found, basis
+        self.targets = problem.centred(basis.into(self.Y))
 
     def _decomposed(self, alpha: float) -> tuple[Array, Array]:
         """V and D with (g A + M)⁻¹ = V diag(1 / (g λ + 1)) Vᵀ for every g; D holds g λ + 1."""
@@ -125,16 +127,24 @@ class TwoTerms(BlockSystem):
             vectors = solve_triangular(factor, vectors, transpose=True)
         return vectors, values[:, None] * found.gains + 1.0
 
-    def solve(self, alpha: float) -> Array:
-        """V [(Vᵀ Y Q) / D] Qᵀ."""
+    def _dual(self, alpha: float) -> Array:
         vectors, divisor = self._decomposed(alpha)
         return self.basis.out_of(vectors @ ((vectors.T @ self.targets) / divisor))
 
-    def leave_one_out(self, alpha: float) -> Array:
-        """Each output direction is a scalar problem; its leave-one-out residual is zᵢ / (G⁻¹)ᵢᵢ."""
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return yᵢ − h₋ᵢ(xᵢ): each output direction is a scalar problem."""
         vectors, divisor = self._decomposed(alpha)
-        coefficients = vectors @ ((vectors.T @ self.targets) / divisor)
-        return self.basis.out_of(coefficients / ((vectors * vectors) @ (1.0 / divisor)))
+        xp, q = namespace(vectors), self.problem.constant(vectors)
+        coefficients, parts = vectors @ ((vectors.T @ self.targets) / divisor), []
+        if self.problem.members is None:
+            diagonal = (vectors * vectors) @ (1.0 / divisor)
+            diagonal = diagonal if q is None else diagonal - (q * q / alpha)[:, None]
+            return self.problem.unscaled(self.basis.out_of(coefficients / diagonal))
+        for a in range(divisor.shape[1]):
+            inverse = (vectors / divisor[:, a]) @ vectors.T
+            inverse = inverse if q is None else inverse - q[:, None] * q / alpha
+            parts.append(left_out(inverse, coefficients[:, a : a + 1], self.problem.members))
+        return self.problem.unscaled(self.basis.out_of(xp.concat(parts, axis=1)))
 
 
 class PerDirection(BlockSystem):
@@ -145,12 +155,12 @@ class PerDirection(BlockSystem):
 
     reason = "the output matrices commute: each common direction is a scalar problem"
 
-    def __init__(self, blocks: KroneckerSum, basis: CommonBasis, Y: Array, observed: np.ndarray | None = None) -> None:
-        self.grams = blocks.grams
-        self.basis = basis
-        self.targets = basis.into(Y)
+    def __init__(self, problem: RidgeProblem, blocks: KroneckerSum, grams: list[Array], basis: CommonBasis) -> None:
+        super().__init__(problem, blocks)
+        self.grams, self.basis = grams, basis
+        self.targets = basis.into(self.Y)
         self.gains = to_numpy(basis.values)
-        self.observed = np.ones(tuple(Y.shape), dtype=bool) if observed is None else observed
+        self.seen = np.ones(tuple(self.Y.shape), dtype=bool) if problem.observed is None else problem.observed
 
     def _groups(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Directions with the same gains, observed on the same inputs: they share a factor."""
@@ -158,51 +168,55 @@ class PerDirection(BlockSystem):
         # eigenvalues that differ by rounding are one; + 0.0 makes -0.0 and 0.0 the same bytes
         gains = np.round(self.gains / max(float(np.abs(self.gains).max()), np.finfo(float).tiny), 13) + 0.0
         for a in range(gains.shape[1]):
-            groups.setdefault((gains[:, a].tobytes(), self.observed[:, a].tobytes()), []).append(a)
+            groups.setdefault((gains[:, a].tobytes(), self.seen[:, a].tobytes()), []).append(a)
         for columns in groups.values():
-            yield np.asarray(columns), np.flatnonzero(self.observed[:, columns[0]])
+            yield np.asarray(columns), np.flatnonzero(self.seen[:, columns[0]])
 
-    def _each(self, alpha: float) -> Iterator[tuple[np.ndarray, np.ndarray, Array, Array]]:
-        """For each group its directions, its inputs, the Cholesky factor L and L⁻¹ Y."""
-        everything = self.targets.shape[0]
+    def _solved(self, alpha: float, whole: bool) -> Array:  # type: ignore[override]
+        """C in the common directions, or with `whole` the residuals of pairs left out."""
+        result = zeros(tuple(self.targets.shape), self.targets)
+        n = self.targets.shape[0]
         for columns, rows in self._groups():
             parts = [float(c) * gram for c, gram in zip(self.gains[:, columns[0]], self.grams, strict=True)]
             system = sum(parts[1:], start=parts[0])
-            if len(rows) < everything:
+            if len(rows) < n:
                 system = take(take(system, rows).T, rows)
             factor = cholesky(add_to_diagonal(system, alpha))
-            right = take(take(self.targets, rows).T, columns).T
-            yield columns, rows, factor, solve_triangular(factor, right)
-
-    def _collect(self, found: Sequence[tuple[np.ndarray, np.ndarray, Array]]) -> Array:
-        result = zeros(tuple(self.targets.shape), self.targets)
-        for columns, rows, part in found:
-            if len(rows) == self.targets.shape[0]:
-                whole = part
-            else:
-                scatter = take(eye(self.targets.shape[0], self.targets), rows)
-                whole = scatter.T @ part
+            found = self._one(factor, take(take(self.targets, rows).T, columns).T, rows, whole)
+            if len(rows) < n:
+                found = take(eye(n, self.targets), rows).T @ found
             for j, a in enumerate(columns.tolist()):
-                result[:, a] = whole[:, j]
+                result[:, a] = found[:, j]
         return self.basis.out_of(result)
 
-    def solve(self, alpha: float) -> Array:
-        """(Σ c_l k_l + αI)⁻¹ y in each direction."""
-        return self._collect(
-            [
-                (columns, rows, solve_triangular(factor, half, transpose=True))
-                for columns, rows, factor, half in self._each(alpha)
-            ]
-        )
+    def _one(self, factor: Array, right: Array, rows: np.ndarray, whole: bool) -> Array:
+        q = self.problem.constant(factor)
+        q = None if q is None else take(q, rows)
 
-    def leave_one_out(self, alpha: float) -> Array:
-        """Residuals zᵢ / (G⁻¹)ᵢᵢ in each direction."""
-        xp, found = namespace(self.targets), []
-        for columns, rows, factor, half in self._each(alpha):
-            inverse = solve_triangular(factor, eye(len(rows), factor))
-            diagonal = xp.sum(inverse * inverse, axis=0)[:, None]
-            found.append((columns, rows, solve_triangular(factor, half, transpose=True) / diagonal))
-        return self._collect(found)
+        def projected(columns: Array) -> Array:
+            solved = solve_triangular(factor, solve_triangular(factor, columns), transpose=True)
+            if q is None:
+                return solved
+            of_constant = solve_triangular(factor, solve_triangular(factor, q[:, None]), transpose=True)[:, 0]
+            return solved - of_constant[:, None] * ((q @ solved) / float(q @ of_constant))
+
+        coefficients = projected(right)
+        if not whole:
+            return coefficients
+        members = self.problem.members
+        if members is not None:
+            place = np.full(self.targets.shape[0], -1)
+            place[rows] = np.arange(len(rows))
+            members = [place[own][place[own] >= 0] for own in members]
+            members = [own for own in members if len(own)]
+        return left_out(projected(eye(len(rows), factor)), coefficients, members)
+
+    def _dual(self, alpha: float) -> Array:
+        return self._solved(alpha, whole=False)
+
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return yᵢ − h₋ᵢ(xᵢ), zero where an output is missing."""
+        return self.problem.unscaled(self._solved(alpha, whole=True))
 
 
 class PerEigenvector(BlockSystem):
@@ -210,16 +224,16 @@ class PerEigenvector(BlockSystem):
 
     reason = "the input Gram matrices commute: each common eigenvector has a p×p system"
 
-    def __init__(self, blocks: KroneckerSum, basis: CommonBasis, Y: Array) -> None:
+    def __init__(self, problem: RidgeProblem, blocks: KroneckerSum, basis: CommonBasis) -> None:
+        super().__init__(problem, blocks)
         assert basis.vectors is not None
-        self.vectors = basis.vectors
-        self.values = basis.values
-        self.blocks = blocks
-        self.inside = basis.vectors.T @ Y
+        self.vectors, self.values = basis.vectors, basis.values
+        self.inside = basis.vectors.T @ problem.centred(self.Y)
 
     def _systems(self, alpha: float) -> Iterator[tuple[slice, Array]]:
         n, p = self.inside.shape
-        step = max(1, _CHUNK // (p * p))
+        step = max(1, CHUNK // (p * p))
+        assert isinstance(self.blocks, KroneckerSum)
         for start in range(0, n, step):
             here = slice(start, min(start + step, n))
             parts = [
@@ -227,21 +241,29 @@ class PerEigenvector(BlockSystem):
             ]
             yield here, sum(parts[1:], start=parts[0]) + alpha * eye(p, self.inside)[None, :, :]
 
-    def _coefficients(self, alpha: float) -> Array:
+    def _dual(self, alpha: float) -> Array:
         xp = namespace(self.inside)
         parts = [xp.linalg.solve(each, self.inside[here, :, None])[:, :, 0] for here, each in self._systems(alpha)]
         return self.vectors @ xp.concat(parts)
 
-    def solve(self, alpha: float) -> Array:
-        """U z̃ with (Σ s_l T_l + αI) z̃ = (UᵀY) for each eigenvector."""
-        return self._coefficients(alpha)
-
-    def leave_one_out(self, alpha: float) -> Array:
-        """((G⁻¹)ᵢᵢ)⁻¹ cᵢ with the p×p blocks (G⁻¹)ᵢᵢ."""
-        xp = namespace(self.inside)
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return ((G⁻¹)_BB)⁻¹ c_B with the blocks (G⁻¹)_BB of each pair or group."""
+        xp, q = namespace(self.inside), self.problem.constant(self.inside)
         n, p = self.inside.shape
-        squares, blocks = self.vectors * self.vectors, zeros((n, p * p), self.inside)
-        for here, each in self._systems(alpha):
-            inverse = xp.linalg.inv(each)
-            blocks = blocks + squares[:, here] @ xp.reshape(inverse, (inverse.shape[0], p * p))
-        return xp.linalg.solve(xp.reshape(blocks, (n, p, p)), self._coefficients(alpha)[:, :, None])[:, :, 0]
+        dual = self._dual(alpha)
+        members = self.problem.members or [np.asarray([i]) for i in range(n)]
+        inverses = xp.concat([xp.linalg.inv(each) for _, each in self._systems(alpha)])
+        parts = []
+        for own in members:
+            rows = take(self.vectors, own)
+            size = len(own)
+            weights = xp.reshape(rows[:, None, :] * rows[None, :, :], (size * size, n))
+            block = xp.reshape(weights @ xp.reshape(inverses, (n, p * p)), (size, size, p, p))
+            if q is not None:
+                along = take(q, own)
+                block = block - (along[:, None] * along / alpha)[:, :, None, None] * eye(p, rows)[None, None, :, :]
+            block = xp.reshape(xp.permute_dims(block, (0, 2, 1, 3)), (size * p, size * p))
+            right = xp.reshape(take(dual, own), (size * p, 1))
+            parts.append(xp.reshape(xp.linalg.solve(block, right), (size, p)))
+        left = take(xp.concat(parts), np.argsort(np.concatenate(members)))
+        return self.problem.unscaled(left)

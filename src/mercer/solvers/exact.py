@@ -1,33 +1,36 @@
-"""Exact solvers: one eigendecomposition for every ridge, or one Cholesky factor for one."""
+"""Exact solvers: one eigendecomposition for every alpha, one Cholesky factor for one, or few explicit features."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mercer.core.arrays import (
+    Array,
     add_to_diagonal,
-    clip_spectrum,
-    eigh,
+    cholesky,
+    like,
+    namespace,
     not_psd_message,
     on_device,
+    solve_triangular,
     to_numpy,
 )
-from mercer.core.collections import Collection
+from mercer.core.collections import count
 from mercer.core.gram_eigh import GramEigh
-from mercer.kernels.base import Kernel
-from mercer.kernels.grams import own
-from mercer.solvers.base import CholeskyMap, Solver, SpectralSolver
-from mercer.solvers.gram import gram_matrix
-
-_EXACT_MATRICES = 8
-"""n×n matrices an exact fit may hold at once (measured by `mercer bench core`)."""
+from mercer.core.validation import check_choice
+from mercer.kernels.features import FeatureMap
+from mercer.solvers.base import Factorization, FeatureBasis, KernelBasis, PointMap, RidgeProblem, Solver
+from mercer.solvers.ridge_path import RidgePath
 
 _CHOLESKY_MATRICES = 3
-"""The same for one ridge."""
+"""n×n matrices a fit of one alpha may hold at once."""
 
 
-class Exact(SpectralSolver):
-    r"""Everything from :math:`k = U S U^\top`: any operator, the whole path of ridges, exact leave-one-out. O(n³).
+class Exact(Solver):
+    r"""Everything from :math:`k = U S U^\top`: any separable operator, all values of alpha, exact leave-one-out. O(n³).
 
     Parameters
     ----------
@@ -42,30 +45,91 @@ class Exact(SpectralSolver):
     --------
     >>> import numpy as np
     >>> from mercer.kernels import Linear
-    >>> Exact().factorize(Linear(), np.eye(3)).values.tolist()
+    >>> from mercer.solvers import RidgeProblem
+    >>> problem = RidgeProblem(Linear(), np.eye(3), np.eye(3), fit_intercept=False)
+    >>> Exact().factorize(problem).spectrum.values.tolist()
     [1.0, 1.0, 1.0]
     """
+
+    makes_gram = True
 
     def __init__(self, penalty: str = "function", device: str | None = None) -> None:
         self.penalty = penalty
         self.device = device
 
-    def check_parameters(self) -> None:
-        """Raise if the penalty is none of the two."""
-        if self.penalty not in ("function", "coefficients"):
-            raise ValueError(f"penalty={self.penalty!r}; expected 'function' or 'coefficients'")
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return why not: an operator that is not separable, missing targets, the other penalty with an operator."""
+        check_choice(self.penalty, "penalty", ("function", "coefficients"))
+        if self.penalty != "function" and not problem.operator.is_identity:
+            return f"penalty={self.penalty!r} goes with operator=Identity() only; use penalty='function'"
+        return separable_only(problem)
 
-    def factorize(self, kernel: Kernel, inputs: Collection) -> GramEigh:
+    def reason(self, problem: RidgeProblem) -> str:
+        """Return why this solver is picked."""
+        return (
+            "choosing alpha needs the whole path, which one eigendecomposition gives"
+            if problem.operator.is_identity
+            else f"{type(problem.operator).__name__} couples the outputs, and eigendecompositions uncouple them exactly"
+        )
+
+    def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Make the Gram matrix and decompose it."""
-        self.check_parameters()
-        gram = own(gram_matrix(kernel, inputs, "input", _EXACT_MATRICES, decomposed=True), kernel)
-        values, vectors = eigh(on_device(gram, self.device))
-        values = clip_spectrum(values, f"the input Gram matrix of {kernel!r}")
-        return GramEigh(vectors, values, vectors)
+        spectrum = problem.decomposed(self.device)
+        return RidgePath.of(problem, spectrum, KernelBasis.of(problem.kernel, problem.inputs), self.penalty)
+
+
+def separable_only(problem: RidgeProblem) -> str | None:
+    """Return why a solver for k(x, z)·C does not solve the problem; None where it does."""
+    if not problem.operator.separable:
+        return f"{problem.operator!r} is not one kernel times one matrix; use Structured()"
+    if problem.observed is not None:
+        return "some outputs are missing; use Structured()"
+    return None
+
+
+class ExplicitFeatures(Solver):
+    r"""Few explicit features, :math:`k = \Phi\Phi^\top`: O(n m²) where the Gram matrix costs O(n³). Exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> from mercer.solvers import RidgeProblem
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> ExplicitFeatures().factorize(RidgeProblem(Linear(), X, X)).spectrum.vectors.shape
+    (6, 2)
+    """
+
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return why not: no finite features, or not fewer than pairs."""
+        if problem.targets is None:
+            return "points are weights on all training outputs"
+        found = self._features(problem)
+        if found is None or not found.dimension < problem.size:
+            return f"{problem.kernel!r} does not have fewer explicit features than there are pairs"
+        return separable_only(problem)
+
+    def reason(self, problem: RidgeProblem) -> str:
+        """Return why this solver is picked."""
+        return f"{problem.kernel!r} has fewer explicit features than there are pairs"
+
+    def factorize(self, problem: RidgeProblem) -> RidgePath:
+        """Decompose the m×m matrix of the features."""
+        features = self._features(problem)
+        assert features is not None
+        rows = features(problem.inputs)
+        constant = problem.constant(rows)
+        mean = None if constant is None else problem.mean(rows)
+        spectrum = GramEigh.of_features(problem.scaled(rows), constant, mean)
+        return RidgePath.of(problem, spectrum, FeatureBasis(features, features.dimension))
+
+    def _features(self, problem: RidgeProblem) -> FeatureMap | None:
+        # sparse features (n-grams, substructures) go through products of sparse rows
+        return problem.kernel.feature_map(problem.inputs) if problem.kernel.takes_vectors else None
 
 
 class Cholesky(Solver):
-    r"""One ridge, identity operator: :math:`(k + \alpha I)^{-1}` by a Cholesky factor, in place. n³/3 operations.
+    r"""One alpha, identity operator: :math:`(k + \alpha I)^{-1}` by a Cholesky factor, in place. n³/3 operations.
 
     Parameters
     ----------
@@ -78,17 +142,36 @@ class Cholesky(Solver):
     Cholesky()
     """
 
+    makes_gram = True
+
     def __init__(self, device: str | None = None) -> None:
         self.device = device
 
-    def factorize(self, kernel: Kernel, inputs: Collection, alpha: float) -> CholeskyMap:
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return why not: more than one alpha, an operator other than the identity, missing targets."""
+        if problem.alpha is None:
+            return "it solves one alpha, and alpha is to be chosen; use solver='auto' or Exact()"
+        if not problem.operator.is_identity:
+            return (
+                f"it solves problems with the identity operator, and came with operator={problem.operator!r}; "
+                "use solver='auto' or Exact()"
+            )
+        return separable_only(problem)
+
+    def reason(self, problem: RidgeProblem) -> str:
+        """Return why this solver is picked."""
+        return "one alpha with the identity operator needs one Cholesky factor"
+
+    def factorize(self, problem: RidgeProblem) -> CholeskyFactor:
         """Factor k + αI, in the memory of k."""
-        gram = own(gram_matrix(kernel, inputs, "input", _CHOLESKY_MATRICES), kernel)
+        assert problem.alpha is not None
+        gram, alpha = on_device(problem.gram(_CHOLESKY_MATRICES), self.device), problem.alpha
         try:
-            return CholeskyMap.of(add_to_diagonal(on_device(gram, self.device), alpha))
+            return CholeskyFactor(problem, cholesky(add_to_diagonal(gram, alpha)))
         except np.linalg.LinAlgError:
-            values = np.linalg.eigvalsh(to_numpy(kernel(inputs)))
-            rounding = 10 * len(values) * np.finfo(float).eps * values[-1]
+            kernel, n = problem.kernel, count(problem.inputs)
+            values = np.linalg.eigvalsh(to_numpy(problem.gram()))
+            rounding = 10 * n * np.finfo(float).eps * values[-1]
             if values[0] > -rounding:
                 raise ValueError(
                     f"alpha={alpha:g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
@@ -96,3 +179,54 @@ class Cholesky(Solver):
                 ) from None
             name = f"the input Gram matrix of {kernel!r}, at alpha={alpha:g},"
             raise ValueError(not_psd_message(name, values[0], values[-1])) from None
+
+
+class CholeskyFactor(Factorization):
+    """The factor of k + αI for the one alpha of its problem."""
+
+    def __init__(self, problem: RidgeProblem, factor: Array) -> None:
+        super().__init__(problem)
+        self.factor = self.reference = factor
+
+    def solve(self, right: Array, alpha: float) -> Array:
+        """Return (k + αI)⁻¹ times `right`, by two triangular solves."""
+        return solve_triangular(self.factor, solve_triangular(self.factor, right), transpose=True)
+
+    def map(self, alpha: float) -> PointMap:
+        """Return the map; where points are weights, one that solves for each input in place of an n×n inverse."""
+        if self.problem.targets is not None:
+            return super().map(alpha)
+        basis = KernelBasis.of(self.problem.kernel, self.problem.inputs)
+        return SolvedWeights(basis, self.factor, None, *self._constants())
+
+    def _constants(self) -> tuple[Any, Any]:
+        """G⁻¹q over qᵀG⁻¹q and √w, as far as there are an intercept and weights."""
+        roots = None if self.problem.roots is None else like(self.problem.roots, self.factor)
+        q = self.problem.constant(self.factor)
+        if q is None:
+            return None, roots
+        solved = self.solve(q[:, None], 0.0)[:, 0]
+        return solved / float(q @ solved) / self.problem.total**0.5, roots
+
+
+@dataclass
+class SolvedWeights(PointMap):
+    r"""Weights on the training outputs by triangular solves, :math:`w(x) = G^{-1} k_x + \bar g\,(1 - 1^\top G^{-1} k_x)`.
+
+    `coefficients` holds the Cholesky factor of G = k + αI, `level` the weights :math:`\bar g = G^{-1}1 / 1^\top G^{-1}1`
+    of an input far from all others; None without an intercept.
+    """
+
+    level: Array | None = None
+    roots: Array | None = None
+
+    def _linear(self, values: Array) -> Array:
+        factor = self.coefficients
+        right = like(values, factor)
+        right = right if self.roots is None else right * self.roots
+        found = solve_triangular(factor, solve_triangular(factor, right.T), transpose=True).T
+        found = found if self.roots is None else found * self.roots
+        if self.level is None:
+            return found
+        level = self.level if self.roots is None else self.level * self.roots
+        return found + (1.0 - namespace(found).sum(found, axis=1))[:, None] * level

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mercer.core.arrays import on_device, solve_triangular
-from mercer.core.collections import Collection
 from mercer.core.gram_eigh import GramEigh
 from mercer.core.pivoted import pivoted_cholesky
-from mercer.kernels.base import Kernel
-from mercer.solvers.base import SpectralSolver
+from mercer.embeddings.pivoted import Pivoted
+from mercer.solvers.base import KernelBasis, RidgeProblem, Solver
+from mercer.solvers.exact import separable_only
 from mercer.solvers.gram import check_finite, warn_low_rank
+from mercer.solvers.ridge_path import RidgePath
 
 
-class LowRank(SpectralSolver):
+class LowRank(Solver):
     r"""Few columns of the Gram matrices, :math:`k \approx G G^\top`: O(n m² + m³) where exact costs O(n³).
 
     Predictions use the same factors as training, so the model is an exact one for the kernel :math:`G G^\top`.
@@ -31,9 +32,10 @@ class LowRank(SpectralSolver):
     --------
     >>> import numpy as np
     >>> from mercer.kernels import Gaussian
+    >>> from mercer.solvers import RidgeProblem
     >>> X = np.linspace(0, 1, 100)[:, None]
-    >>> found = LowRank(tol=1e-8).factorize(Gaussian(1.0), X)
-    >>> len(found.pivots) < 12, found.residual < 1e-8
+    >>> found = LowRank(tol=1e-8).factorize(RidgeProblem(Gaussian(1.0), X, X))
+    >>> len(found.spectrum.pivots) < 12, found.residual < 1e-8
     (True, True)
     """
 
@@ -42,12 +44,31 @@ class LowRank(SpectralSolver):
         self.tol = tol
         self.device = device
 
-    def factorize(self, kernel: Kernel, inputs: Collection) -> GramEigh:
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return why not: an operator that is not separable, or missing targets."""
+        return separable_only(problem)
+
+    def output_embedding(self) -> Pivoted:
+        """Return the factor of the output side, of the same rank and tolerance."""
+        return Pivoted(self.rank, self.tol)
+
+    def report(self, factorization: RidgePath, embedding: Pivoted) -> None:  # type: ignore[override]
+        """Note the rank and the share of the trace left out on both sides."""
+        self.rank_, self.residual_ = factorization.spectrum.values.shape[0], factorization.residual
+        self.output_residual_ = float(getattr(embedding, "residual_", 0.0))
+        if not embedding.fixed and embedding.coordinates_ is not None:
+            warn_low_rank(self.output_residual_, "output", embedding.coordinates_.shape[1])
+
+    def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Factor the Gram matrix on pivots, and diagonalise the factor."""
+        kernel, inputs = problem.kernel, problem.inputs
         found = pivoted_cholesky(kernel, inputs, rank=self.rank, tol=self.tol)
         check_finite(found.factor, kernel, "input")
         warn_low_rank(found.residual, "input", len(found.pivots))
         factor, triangle = on_device(found.factor, self.device), on_device(found.triangle, self.device)
-        spectrum = GramEigh.of_features(factor)
+        constant = problem.constant(factor)
+        mean = None if constant is None else triangle @ problem.mean(factor)
+        spectrum = GramEigh.of_features(problem.scaled(factor), constant, mean)
         basis = solve_triangular(triangle, spectrum.basis, transpose=True)
-        return replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual)
+        spectrum = replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual)
+        return RidgePath.of(problem, spectrum, KernelBasis.of(kernel, inputs, found.pivots))

@@ -1,4 +1,4 @@
-"""One ridge with a covariance operator, without the eigenvectors of the input Gram matrix."""
+"""One alpha with an operator on the outputs, without the eigenvectors of the input Gram matrix."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from mercer.core.arrays import NumericalWarning, require_positive, to_numpy
-from mercer.core.collections import Collection
-from mercer.kernels.base import Kernel
-from mercer.kernels.grams import own
-from mercer.solvers.base import Solver
-from mercer.solvers.gram import gram_matrix
+from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, require_positive, to_numpy
+from mercer.operators.base import OperatorSpectrum
+from mercer.solvers.base import Factorization, RidgeProblem, Solver
+from mercer.solvers.exact import Exact, separable_only
 
 _MATRICES = 8
-"""n×n matrices a fit may hold at once (measured by `mercer bench core`)."""
+"""n×n matrices a fit may hold at once (measured by ``python -m experiments bench core``)."""
 
 
 class TridiagonalForm:
@@ -55,15 +53,15 @@ class TridiagonalForm:
         return self.lowest >= -len(self.diagonal) * self._rounding
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
-        """PᵀV."""
+        """Return PᵀV."""
         return self._reflected(rows, "N")
 
     def outside(self, inside: np.ndarray) -> np.ndarray:
-        """P times what is inside."""
+        """Return P times `inside`."""
         return self._reflected(inside, "T")
 
     def whitened(self, inside: np.ndarray, ridge: float) -> np.ndarray:
-        """W with WᵀW = Vᵀ (k + ridge I)⁻¹ V, from PᵀV: by the triangular factor of T + ridge I."""
+        """Return W with WᵀW = Vᵀ (k + ridge I)⁻¹ V, from PᵀV: by the triangular factor of T + ridge I."""
         found = np.array(inside)
         for i, (pivot, ratio) in enumerate(self._eliminated(np.ones(1), ridge)):
             found[i + 1 : i + 2] -= ratio * found[i]
@@ -71,7 +69,7 @@ class TridiagonalForm:
         return found
 
     def solve(self, right: np.ndarray, gains: np.ndarray, alpha: float) -> np.ndarray:
-        """(cₐT + αI)⁻¹ applied to column a, for each column and its gain c; overwrites `right`."""
+        """Return (cₐT + αI)⁻¹ times column a, for each column and its gain c; overwrites `right`."""
         ratios = np.empty((len(right), len(gains)))
         for i, (pivot, ratio) in enumerate(self._eliminated(gains, alpha)):
             ratios[i] = ratio
@@ -82,12 +80,12 @@ class TridiagonalForm:
         return right
 
     def _eliminated(self, gains: np.ndarray, alpha: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The pivots of cT + αI downwards, each with the multiple of its row that the next row loses."""
-        # a ridge below the rounding of T would let a pivot pass through zero
+        """Yield the pivots of cT + αI downwards, each with the multiple of its row that the next row loses."""
+        # an alpha below the rounding of T would let a pivot pass through zero
         ridges = np.maximum(alpha, 4.0 * self._rounding * gains)
         if np.any(ridges > alpha):
             warnings.warn(
-                f"a ridge of {alpha:.3g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
+                f"alpha={alpha:.3g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
                 f"{self.highest:.3g}; {float(np.max(ridges)):.3g} was used",
                 NumericalWarning,
                 stacklevel=4,
@@ -117,22 +115,75 @@ class TridiagonalForm:
 
 
 class Tridiagonal(Solver):
-    r"""One ridge, covariance operators: each output direction solves its own tridiagonal system.
+    r"""One alpha, an operator on the outputs: each output direction solves its own tridiagonal system.
 
     .. math:: k = P T P^\top, \qquad (c_a T + \alpha I)\, P^\top z_a = P^\top V q_a, \qquad C = Q\,\mathrm{diag}(c)\,Q^\top
 
-    Less work than an eigendecomposition of k (`mercer bench core`), and as exact. The algebra is NumPy's, wherever the Gram
-    matrix is; one with slightly negative eigenvalues is left to `Exact`, which clips them.
+    Less work than an eigendecomposition of k (``python -m experiments bench core``), and as exact. The algebra is NumPy's,
+    wherever the Gram matrix is; one with slightly negative eigenvalues is left to `Exact`, which clips them.
 
     Examples
     --------
     >>> from mercer.kernels import Linear
-    >>> form = Tridiagonal().factorize(Linear(), np.eye(3))
-    >>> form.solve(np.ones((3, 1)), np.ones(1), 1.0).ravel().tolist()
-    [0.5, 0.5, 0.5]
+    >>> from mercer.operators import Covariance
+    >>> from mercer.solvers import RidgeProblem
+    >>> problem = RidgeProblem(Linear(), np.eye(3), np.eye(3), Covariance(), alpha=1.0, fit_intercept=False)
+    >>> Tridiagonal().factorize(problem).coefficients(1.0)[0].diagonal().round(6).tolist()
+    [0.25, 0.25, 0.25]
     """
 
-    def factorize(self, kernel: Kernel, inputs: Collection) -> TridiagonalForm:
+    makes_gram = True
+
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return why not: alpha to be chosen, the identity operator, arrays that are not NumPy's, missing targets."""
+        if problem.alpha is None:
+            return "it solves one alpha, and alpha is to be chosen; use solver='auto' or Exact()"
+        if problem.operator.is_identity:
+            return "it is for an operator on the outputs, and came with operator=Identity(); use solver='auto' or Cholesky()"
+        if not (is_numpy_array(problem.inputs) and is_numpy_array(problem.targets)):
+            return "it works with NumPy arrays; use Exact()"
+        return separable_only(problem)
+
+    def reason(self, problem: RidgeProblem) -> str:
+        """Return why this solver is picked."""
+        return "one alpha for each output direction needs a tridiagonal form, no eigenvectors"
+
+    def factorize(self, problem: RidgeProblem) -> Factorization:
         """Make the Gram matrix and reduce it."""
-        gram = own(gram_matrix(kernel, inputs, "input", _MATRICES, decomposed=True), kernel)
-        return TridiagonalForm(np.ascontiguousarray(to_numpy(gram)), f"the input Gram matrix of {kernel!r}")
+        gram = np.ascontiguousarray(to_numpy(problem.gram(_MATRICES, decomposed=True)))
+        mean = None
+        if problem.fit_intercept:
+            gram, mean = problem.centre_gram(gram)
+        form = TridiagonalForm(gram, f"the input Gram matrix of {problem.kernel!r}")
+        return TridiagonalPath(problem, form, mean) if form.definite else Exact().factorize(problem)
+
+
+class TridiagonalPath(Factorization):
+    """A ridge problem with the input Gram matrix in tridiagonal form."""
+
+    def __init__(self, problem: RidgeProblem, form: TridiagonalForm, mean: np.ndarray | None) -> None:
+        super().__init__(problem)
+        self.form, self.mean = form, mean
+
+    def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
+        """Return B and b with h(x) = k_x B + b."""
+        problem, form = self.problem, self.form
+        outputs = problem.operator_outputs(form, form.diagonal)
+        operator = problem.operator.spectrum(outputs) or OperatorSpectrum(np.ones(outputs.coordinates.shape[1]), None)
+        inside = outputs.inside
+        del outputs  # what is not needed any more is not held while there is more to come
+        inside = inside if operator.vectors is None else inside @ operator.vectors
+        inside = form.solve(inside, operator.values, alpha)
+        inside *= operator.values
+        found = problem.scaled(form.outside(inside if operator.vectors is None else inside @ operator.vectors.T))
+        if self.mean is None:
+            return found, None
+        return found, problem.mean(problem.targets) - self.mean @ found
+
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return vⱼ − h₋ⱼ(xⱼ) for each pair, which takes the eigenvectors after all."""
+        return Exact().factorize(self.problem).left_out_residuals(alpha)
+
+    def on_weights(self) -> Factorization:
+        """Return the factorization for weights on the training outputs, which takes the eigenvectors after all."""
+        return Exact().factorize(self.problem).on_weights()

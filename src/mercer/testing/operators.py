@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.operators import Operator, Outputs
-from mercer.solvers import GramEigh, Ridge
+from mercer.operators import Outputs, SeparableOperator
+from mercer.solvers import GramEigh, RidgePath
 
 
 def check_operator(
-    operator: Operator,
+    operator: SeparableOperator,
     coordinates: np.ndarray,
     input_gram: np.ndarray,
     alpha: float = 0.1,
@@ -19,14 +19,14 @@ def check_operator(
 
     Parameters
     ----------
-    operator : Operator
+    operator : SeparableOperator
         The operator under test.
     coordinates : array (n, r)
         Output coordinates V; small, since the dense system has n·r rows.
     input_gram : array (n, n)
         k.
     alpha : float
-        The ridge.
+        The weight of the norm.
     atol : float
         Absolute tolerance.
 
@@ -56,8 +56,8 @@ def check_operator(
         assert np.allclose(rebuilt, matrix, atol=atol), f"{operator!r}: spectrum and matrix differ"
     block_system = np.kron(matrix, input_gram) + alpha * np.eye(n * r)
     Z = np.linalg.solve(block_system, coordinates.ravel(order="F")).reshape(n, r, order="F")
-    ridge = Ridge(GramEigh(vectors, values, vectors), coordinates, spectrum)
-    solved = np.asarray(ridge.coefficients(alpha))
+    ridge = RidgePath(GramEigh(vectors, values, vectors), coordinates, spectrum)
+    solved = np.asarray(ridge.coefficients(alpha)[0])
     gap = float(np.abs(input_gram @ solved - input_gram @ Z @ matrix).max())
     assert gap <= atol, f"{operator!r}: the solver and the dense block system differ by {gap:.3g}"
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import Collection
-from mercer.kernels.base import Kernel
-from mercer.solvers import Cholesky, Ridge, Solver, SpectralSolver, Tridiagonal
+from mercer.operators.base import Outputs
+from mercer.solvers.base import RidgeProblem, Solver
 
 
-def check_solver(
-    solver: Solver,
-    kernel: Kernel,
-    inputs: Collection,
-    queries: Collection,
-    alpha: float = 0.1,
-    atol: float = 1e-7,
-) -> None:
-    r"""Check that `solver` gives the dense weights :math:`(k + \alpha I)^{-1} k_x`, and exact leave-one-out.
+def check_solver(solver: Solver, problem: RidgeProblem, queries: np.ndarray, atol: float = 1e-7) -> None:
+    r"""Check that `solver` agrees with dense algebra: predictions, leave-one-out, leave-group-out, weights, risks.
 
-    An approximate solver passes with a tolerance (or rank) that makes its factor complete on `inputs`.
+    The problem is solved as it stands, with and without an intercept, with sample weights and with groups, for each of
+    these that the solver supports. An approximate solver passes with a tolerance (or rank) that makes its factor complete.
+
+    Parameters
+    ----------
+    solver : Solver
+        The solver under test.
+    problem : RidgeProblem
+        A small problem with targets that the solver supports, with one alpha.
+    queries : collection
+        A few new inputs.
+    atol : float
+        Absolute tolerance.
 
     Examples
     --------
@@ -28,42 +34,103 @@ def check_solver(
     >>> from mercer.kernels import Gaussian
     >>> from mercer.solvers import Exact
     >>> X = np.random.default_rng(0).standard_normal((8, 2))
-    >>> check_solver(Exact(), Gaussian(1.0), X, X[:3] + 0.1)
+    >>> check_solver(Exact(), RidgeProblem(Gaussian(1.0), X, X, alpha=0.1), X[:3] + 0.1)
     """
-    kernel = kernel.resolve(inputs)
-    gram, cross = to_numpy(kernel(inputs)).copy(), to_numpy(kernel(queries, inputs))
-    n = len(gram)
-    dense = np.linalg.solve(gram + alpha * np.eye(n), cross.T).T
-    if isinstance(solver, Cholesky):
-        weights = to_numpy(solver.factorize(kernel, inputs, alpha)(cross))
-        assert np.allclose(weights, dense, atol=atol), f"{solver!r}: weights differ from the dense solution"
-        return
-    if isinstance(solver, Tridiagonal):
-        form = solver.factorize(kernel, inputs)
-        solved = form.outside(form.solve(form.inside(np.eye(n)), np.ones(n), alpha))
-        assert np.allclose(cross @ solved, dense, atol=atol), f"{solver!r}: weights differ from the dense solution"
-        assert np.array_equal(to_numpy(kernel(inputs)), gram), f"{solver!r} changed the inputs it was given"
-        return
-    assert isinstance(solver, SpectralSolver), f"{solver!r} is none of Cholesky, Tridiagonal and SpectralSolver"
-    spectrum = solver.factorize(kernel, inputs)
-    vectors, values = to_numpy(spectrum.vectors), to_numpy(spectrum.values)
-    assert np.allclose(vectors.T @ vectors, np.eye(len(values)), atol=1e-8), f"{solver!r}: U is not orthonormal"
-    assert values.min() >= 0, f"{solver!r}: an eigenvalue is below zero"
-    left_out = np.trace(gram - (vectors * values) @ vectors.T) / np.trace(gram)
-    assert abs(left_out - spectrum.residual) <= 1e-8, f"{solver!r}: residual says {spectrum.residual}, is {left_out}"
+    refused = solver.supports(problem)
+    assert refused is None, f"{solver!r} does not support the problem: {refused}"
+    n = problem.size
+    weights, groups = np.linspace(0.5, 2.0, n), np.arange(n) % 3
+    for fit_intercept in (False, True):
+        for weight in (None, weights):
+            for group in (None, groups):
+                variant = replace(problem, fit_intercept=fit_intercept, sample_weight=weight, groups=group)
+                _check(solver, _fresh(variant), queries, atol)
 
-    basis = cross if spectrum.pivots is None else cross[:, spectrum.pivots]
-    ridge = Ridge(spectrum, None)
-    weights = basis @ to_numpy(ridge.coefficients(alpha))
-    gap = np.abs(weights - dense).max()
-    assert gap <= atol, f"{solver!r}: weights differ from the dense solution by {gap:.3g}"
-    left = to_numpy(ridge.leave_one_out(alpha))
-    for j in range(min(n, 5)):
-        rest = np.delete(np.arange(n), j)
-        expected = np.linalg.solve(gram[np.ix_(rest, rest)] + alpha * np.eye(n - 1), gram[rest, j])
-        gap = np.abs(left[j, rest] - expected).max()
-        assert gap <= atol, f"{solver!r}: leave-one-out of pair {j} differs from a refit by {gap:.3g}"
-        assert left[j, j] == 0, f"{solver!r}: pair {j} has weight on itself when it is left out"
-    assert np.array_equal(to_numpy(kernel(inputs)), gram), f"{solver!r} changed the inputs it was given"
-    again = solver.factorize(kernel, inputs)
-    assert np.array_equal(to_numpy(again.values), values), f"{solver!r}: two runs differ"
+
+def _fresh(problem: RidgeProblem) -> RidgeProblem:
+    """The problem without what an earlier one has cached."""
+    return replace(problem)
+
+
+def _check(solver: Solver, problem: RidgeProblem, queries: np.ndarray, atol: float) -> None:
+    kernel, alpha = problem.kernel, problem.alpha
+    assert alpha is not None, "check_solver needs a problem with one alpha"
+    assert problem.targets is not None, "check_solver needs a problem with targets"
+    what = f"{solver!r} (intercept {problem.fit_intercept}, weights {problem.roots is not None}, groups "
+    what += f"{problem.groups is not None})"
+    gram, targets = to_numpy(kernel(problem.inputs)).copy(), to_numpy(problem.targets)
+    cross = to_numpy(kernel(queries, problem.inputs))
+    C = _operator_matrix(problem)
+    factorization = solver.factorize(problem)
+    dense = DenseRidge(gram, targets, C, alpha, problem.fit_intercept, problem.sample_weight)
+    _same(factorization.map(alpha).points(queries), dense.points(cross), f"{what}: predictions", atol)
+
+    members = problem.members or [np.asarray([j]) for j in range(problem.size)]
+    expected = np.empty_like(targets)
+    for own in members:
+        rest = np.setdiff1d(np.arange(problem.size), own)
+        expected[own] = dense.on(rest).points(gram[np.ix_(own, rest)])
+    left_out = to_numpy(factorization.left_out_points(alpha))
+    _same(left_out, expected, f"{what}: left-out points", atol)
+    risks = to_numpy(next(iter(factorization.risks([alpha]))))
+    _same(risks, np.sum((expected - targets) ** 2, axis=1), f"{what}: risks", atol * (1.0 + np.abs(targets).max()) * 4)
+    if problem.operator.is_identity:
+        weighed = to_numpy(factorization.weights(queries, alpha)) @ targets
+        _same(weighed, dense.points(cross), f"{what}: weights times outputs", atol)
+    assert np.array_equal(to_numpy(kernel(problem.inputs)), gram), f"{what} changed the inputs it was given"
+    again = solver.factorize(_fresh(problem)).map(alpha).points(queries)
+    assert np.array_equal(to_numpy(again), to_numpy(factorization.map(alpha).points(queries))), (
+        f"{what}: two runs differ"
+    )
+    assert 0.0 <= factorization.residual <= 1.0, f"{what}: residual is {factorization.residual}"
+
+
+def _operator_matrix(problem: RidgeProblem) -> np.ndarray:
+    """C, taken from all pairs."""
+    r = to_numpy(problem.targets).shape[1]
+    if problem.operator.is_identity:
+        return np.eye(r)
+    plain = replace(problem, targets=problem.targets)
+    outputs: Outputs = plain.operator_outputs(plain.decomposed(), to_numpy(problem.targets))
+    matrix = to_numpy(problem.operator.matrix(outputs))
+    return np.diag(matrix) if matrix.ndim == 1 else matrix
+
+
+class DenseRidge:
+    """The ridge problem by one dense system of n·r equations, the intercept by bordering."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        gram: np.ndarray,
+        targets: np.ndarray,
+        C: np.ndarray,
+        alpha: float,
+        fit_intercept: bool,
+        sample_weight: np.ndarray | None = None,
+    ) -> None:
+        self.gram, self.targets, self.C, self.alpha, self.fit_intercept = gram, targets, C, alpha, fit_intercept
+        n, r = targets.shape
+        self.weight = np.ones(n) if sample_weight is None else sample_weight
+        system = np.kron(C, gram) + alpha * np.kron(np.eye(r), np.diag(1.0 / self.weight))
+        right = targets.ravel(order="F")
+        if fit_intercept:
+            ones = np.kron(np.eye(r), np.ones((n, 1)))
+            system = np.block([[system, ones], [ones.T, np.zeros((r, r))]])
+            right = np.append(right, np.zeros(r))
+        solved = np.linalg.solve(system, right)
+        self.dual = solved[: n * r].reshape(n, r, order="F")
+        self.intercept = solved[n * r :] if fit_intercept else np.zeros(r)
+
+    def points(self, cross: np.ndarray) -> np.ndarray:
+        """Return h(x) for rows of kernel values."""
+        return cross @ self.dual @ self.C + self.intercept
+
+    def on(self, rows: np.ndarray) -> DenseRidge:
+        """Return the fit on some of the pairs, C held."""
+        gram = self.gram[np.ix_(rows, rows)]
+        return DenseRidge(gram, self.targets[rows], self.C, self.alpha, self.fit_intercept, self.weight[rows])
+
+
+def _same(found: object, expected: np.ndarray, what: str, atol: float) -> None:
+    gap = float(np.abs(to_numpy(found) - expected).max())
+    assert gap <= atol, f"{what} differ from dense algebra by {gap:.3g}"

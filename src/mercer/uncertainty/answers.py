@@ -75,16 +75,16 @@ def _written(thing: Any) -> str:
     return described(thing) or f"{thing!r:.40}"
 
 
-def explained(
+def explained(  # noqa: PLR0913
     x: Any,
     prediction: Collection,
     weights: np.ndarray,
     inputs: Collection | None,
     embedding: Embedding,
     k: int,
-    outward: Callable[[Collection], Collection],
+    decode: Callable[[Collection], Collection],
 ) -> Explanation:
-    """The k pairs with the largest part in one prediction; `outward` writes outputs as the user does."""
+    """Return the k pairs with the largest part in one prediction; `decode` writes outputs as the user does."""
     outputs = embedding.outputs_
     similarity = to_numpy(embedding.kernel_(outputs, prediction))[:, 0]
     parts = weights * similarity
@@ -92,7 +92,7 @@ def explained(
     shares = parts / total if total > 0 else parts
     largest = np.argsort(-np.abs(shares), kind="stable")[:k]
     known = 0 if inputs is None else count(inputs)
-    shown = outward(take(outputs, largest))
+    shown = decode(take(outputs, largest))
     carriers = [
         Carrier(
             int(j),
@@ -104,7 +104,7 @@ def explained(
         )
         for i, j in enumerate(largest)
     ]
-    return Explanation(x, member(outward(prediction), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
+    return Explanation(x, member(decode(prediction), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
 
 
 def right_answers(decoder: Decoder, points: Array, outputs: Collection, source: str) -> Calibration:

@@ -8,17 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.core.arrays import Array, NumericalWarning, to_numpy
-from mercer.core.collections import Collection, count, take
+from mercer.core.arrays import Array, NumericalWarning, eye, to_numpy
+from mercer.core.collections import Collection, count, listed, take
+from mercer.core.validation import check_choice, check_whole
 from mercer.decoders import Decoder, Ranked
 from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
-from mercer.estimators.data import OutputForm, listed
 from mercer.kernels.base import Kernel
+from mercer.learners.base import FittedMap
 from mercer.losses.rows import alone
-from mercer.selection.judges import beside
+from mercer.selection.criteria import to_backend_of
 from mercer.uncertainty.answers import Explanation, cut, explained, right_answers
 from mercer.uncertainty.conformal import HELD_OUT, LEFT_OUT, Calibration, check_coverage
+from mercer.uncertainty.jackknife import LeftOutFits
 
 _EVERY = int(np.iinfo(np.int32).max)
 """How many candidates to rank when all are wanted."""
@@ -38,9 +40,14 @@ class CalibratedAnswers:
     embedding_: Embedding
     decoder_: Decoder
     calibration_: Calibration | None
-    _form: OutputForm
+    map_: FittedMap
+    _codec: Any
+    _inputs: Collection | None
 
     # -- what the estimator defines -------------------------------------------------------------------
+
+    def _inputs_of(self, X: Any) -> Collection:
+        raise TypeError(f"{type(self).__name__} must define _inputs_of(X)")
 
     def _points_of(self, X: Any) -> Array:
         raise TypeError(f"{type(self).__name__} must define _points_of(X)")
@@ -61,7 +68,7 @@ class CalibratedAnswers:
         the right answer with the probability asked for or more, whatever the model.
         """
         points = self._points_of(X)
-        outputs = self._form.inward(y, self.output_kernel_, "y")
+        outputs = self._codec.encode(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
         self.calibration_ = right_answers(self.decoder_, points, outputs, HELD_OUT)
@@ -101,11 +108,10 @@ class CalibratedAnswers:
             "jackknife+" compares the scores of each candidate under every fit that leaves out one pair with that of the pair;
             for the identity operator, and candidates that are the same for all inputs.
         """
-        if method not in ("auto", "jackknife+"):
-            raise ValueError(f"method={method!r}; expected 'auto' or 'jackknife+'")
+        check_choice(method, "method", ("auto", "jackknife+"))
         if method == "jackknife+":
             sets = self._jackknife_sets(X, check_coverage(coverage), candidates)
-            return [Ranked(self._form.outward(found.objects), found.scores) for found in sets]
+            return [Ranked(self._codec.decode(found.objects), found.scores) for found in sets]
         wanted, points = check_coverage(coverage), self._points_of(X)
         calibration, default = self._calibrated(), candidates is None
         threshold = calibration.threshold(wanted, default)
@@ -113,7 +119,7 @@ class CalibratedAnswers:
             self._warn_unreachable(calibration, wanted, default)
         every = self.decoder_.rank_training(points, _EVERY) if default else self._rank(points, _EVERY, candidates)
         ranked = cut(every, threshold)
-        return [Ranked(self._form.outward(found.objects), found.scores) for found in ranked]
+        return [Ranked(self._codec.decode(found.objects), found.scores) for found in ranked]
 
     def abstention_score(self, X: Any, candidates: Any = None) -> np.ndarray:
         r"""How little each prediction is to be trusted, from 0 (sure) to 1: the ones to leave to someone else are the largest.
@@ -141,35 +147,41 @@ class CalibratedAnswers:
         The prediction ŷ is scored by ⟨h(x), ψ(ŷ)⟩ = Σ w_j l(y_j, ŷ): pair j has a part in it by its weight, and by how alike
         its output and the prediction are. `mercer.report` has `explanation_table` and `explanation_html` to show it.
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k={k!r}; expected how many pairs to show, a positive whole number")
+        check_whole(k, "k", expected="how many pairs to show, a positive whole number")
         one = alone(x)
         weights = to_numpy(self.decision_weights(one))[0]
         predicted = self.decoder_.decode(self._points_of(one))
-        inputs, outward = self._training_inputs(), self._form.outward
-        return explained(x, predicted, weights, inputs, self.embedding_, int(k), outward)
+        return explained(x, predicted, weights, self._inputs, self.embedding_, int(k), self._codec.decode)
 
     # -- pieces -------------------------------------------------------------------------------------
 
     def _left_out_points(self) -> Array:
-        """The point of each training pair without it, for estimators that know it."""
-        raise ValueError(
-            f"{type(self).__name__} has no exact leave-one-out here; call calibrate(X, y) with pairs that were not trained on"
-        )
+        """The point of each training pair, predicted without it."""
+        return to_backend_of(self.embedding_.outputs_, self.map_.left_out_points())
 
     def _jackknife_sets(self, X: Any, coverage: float, candidates: Any) -> list[Ranked]:
-        """Sets by the jackknife+, for estimators that know the fits without one pair."""
-        raise ValueError(f"{type(self).__name__} has no jackknife+ here; use method='auto', after calibrate(X, y)")
-
-    def _training_inputs(self) -> Collection | None:
-        """The training inputs, where they are kept as objects."""
-        return None
+        """Sets by the jackknife+, for maps whose fits without one pair follow from weights."""
+        inputs = self._inputs_of(X)
+        weights = self.map_.weights(inputs)
+        if weights is None:
+            raise ValueError(
+                f"{type(self).__name__} has no jackknife+ here, since its points have no weights on the training outputs; use "
+                "method='auto', or calibrate(X, y) first"
+            )
+        outputs = self.embedding_.outputs_
+        left_out = self._left_out_points()
+        own = self.embedding_.coordinates_
+        own = eye(left_out.shape[0], left_out) if own is None else own[: left_out.shape[0], :]
+        points = to_backend_of(outputs, self.map_.points(inputs))
+        fits = LeftOutFits(points, to_backend_of(outputs, weights), to_backend_of(outputs, own), left_out)
+        pool, calibration = self._pool(candidates), self._left_out(left_out)
+        return fits.sets(self.decoder_, pool, calibration, coverage, candidates is None)
 
     def _calibrated(self) -> Calibration:
         """From the pairs held out, or else from the training pairs left out in turn."""
         found = getattr(self, "calibration_", None)
         if found is None:
-            found = self.calibration_ = self._left_out(beside(self._left_out_points(), self.embedding_.outputs_))
+            found = self.calibration_ = self._left_out(self._left_out_points())
         return found
 
     def _left_out(self, points: Array) -> Calibration:
@@ -181,7 +193,7 @@ class CalibratedAnswers:
         if candidates is None:
             return self.decoder_._training_pool()[0]
         return self.decoder_._given(
-            self._form.inward(listed(candidates), self.output_kernel_, "candidates"), "candidates"
+            self._codec.encode(listed(candidates), self.output_kernel_, "candidates"), "candidates"
         )
 
     def _warn_unreachable(self, calibration: Calibration, wanted: float, default: bool) -> None:

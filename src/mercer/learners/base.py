@@ -1,0 +1,176 @@
+"""Learners: what is fitted on pairs, and then answers three questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Collection, concatenate, count, take
+from mercer.decoders.base import Decoder
+from mercer.embeddings.base import Embedding
+from mercer.kernels.base import Kernel
+from mercer.selection.alpha import KFold
+from mercer.selection.criteria import Criterion
+from mercer.solvers.base import sub_inputs
+from mercer.solvers.gram import gram_matrix
+
+
+@runtime_checkable
+class FittedMap(Protocol):
+    """A learned map from inputs to points of the output feature space."""
+
+    attributes: dict[str, Any]
+    """What an estimator shows of the fit: ``alpha_``, ``loo_path_``, …"""
+
+    def points(self, inputs: Collection) -> Array:
+        """Return h(x) in the coordinates of the embedding, one row for each checked input."""
+
+    def left_out_points(self) -> Array:
+        """Return h₋ᵢ(xᵢ): each training pair predicted by a fit that has not seen it (its group, where there are groups)."""
+
+    def weights(self, inputs: Collection) -> Array | None:
+        """Return w with h(x) = Σ w_j(x) ψ(y_j) over the training pairs; None where the learner has no such form."""
+
+
+class Learner:
+    """Something that is fitted on pairs.
+
+    A new learner defines `fit`, which returns a `FittedMap`; `mercer.testing.check_learner` is its contract.
+    """
+
+    needs_coordinates: bool = True
+    """Whether outputs have to have coordinates; False for learners that work with weights on the training outputs."""
+    has_weights: bool = False
+    """Whether points are combinations of training outputs whose weights do not depend on the outputs."""
+    handles_missing: bool = False
+    """Whether targets may be missing."""
+
+    def fit(self, problem: LearningProblem) -> FittedMap:
+        """Learn from the pairs of `problem`."""
+        raise TypeError(f"{type(self).__name__} must define fit(problem)")
+
+    def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
+        """Return the embedding of outputs this learner works best with, and why; None to leave it open."""
+        return None
+
+    def reason(self) -> str:
+        """Return one sentence on how the map was learned."""
+        return f"{self!r:.60} takes the place of the ridge"
+
+
+@dataclass
+class LearningProblem:
+    """Training pairs as a learner sees them.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The resolved input kernel.
+    inputs, outputs : collections
+        The n pairs, checked.
+    embedding, decoder : Embedding, Decoder
+        Fitted on the outputs.
+    criterion : Criterion
+        The score a choice of parameters makes small.
+    sample_weight : array (n,), optional
+        Positive weights.
+    groups : int array (n,), optional
+        The group of each pair, 0, 1, …
+    observed : boolean array (n, r), optional
+        The targets that are known; None for all.
+    """
+
+    kernel: Kernel
+    inputs: Collection
+    outputs: Collection
+    embedding: Embedding
+    decoder: Decoder
+    criterion: Criterion
+    sample_weight: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    observed: np.ndarray | None = None
+    held: np.ndarray | None = field(default=None, repr=False)
+    """Positions of the pairs in the embedding, where they are only some of those it was fitted on."""
+
+    @property
+    def size(self) -> int:
+        """The number of pairs, n."""
+        return count(self.inputs)
+
+    @property
+    def targets(self) -> Array | None:
+        """V of the paired outputs; None where outputs are known through their kernel alone."""
+        coordinates = self.embedding.coordinates_
+        if coordinates is None:
+            return None
+        return coordinates[: self.size, :] if self.held is None else take(coordinates, self.held)
+
+    def require_targets(self, learner: Any) -> Array:
+        """Return V; raise ValueError where the outputs have no coordinates."""
+        targets = self.targets
+        if targets is None:
+            raise ValueError(
+                f"{learner!r:.60} predicts coordinates, and the output kernel {self.embedding.kernel_!r} is implicit; add "
+                "embedding=PrincipalComponents()"
+            )
+        return targets
+
+    def subset(self, rows: np.ndarray) -> LearningProblem:
+        """Return the problem on some of the pairs, with the embedding and the decoder as they are."""
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
+        return replace(
+            self,
+            inputs=sub_inputs(self.kernel, self.inputs, rows, rows),
+            outputs=take(self.outputs, rows),
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            groups=groups,
+            observed=None if self.observed is None else self.observed[rows],
+            held=rows if self.held is None else self.held[rows],
+        )
+
+    def refitted(self, rows: np.ndarray) -> LearningProblem:
+        """Return the problem on some of the pairs, with the embedding and the decoder fitted anew."""
+        part = self.subset(rows)
+        everything, n = part.outputs, self.size
+        if count(self.embedding.outputs_) > n:
+            everything = concatenate(part.outputs, take(self.embedding.outputs_, slice(n, None)))
+        embedding = clone(self.embedding)
+        fit_embedding(embedding, self.embedding.kernel_, everything, len(rows), self.kernel, part.inputs)
+        decoder = clone(self.decoder).fit(embedding, self.decoder.loss_)
+        return replace(part, embedding=embedding, decoder=decoder, held=None)
+
+
+def fit_embedding(  # noqa: PLR0913
+    embedding: Embedding, kernel: Kernel, outputs: Collection, paired: int, input_kernel: Kernel, inputs: Collection
+) -> None:
+    """Fit the embedding to the outputs, and to the Gram matrix of the inputs if it looks at them."""
+    if embedding.looks_at_inputs:
+        embedding.fit(kernel, outputs, paired, gram_matrix(input_kernel, inputs, "input", 4))  # type: ignore[call-arg]
+    else:
+        embedding.fit(kernel, outputs, paired)
+
+
+def left_out_by_folds(
+    fit: Callable[[LearningProblem], FittedMap], problem: LearningProblem, n_splits: int = 10, random_state: int = 0
+) -> Array:
+    """Return the point of each pair predicted by a fit without its fold; the embedding is held."""
+    most = problem.size if problem.groups is None else len(np.unique(problem.groups))
+    splits = KFold(min(n_splits, most), random_state=random_state).splits(problem.size, problem.groups)
+    parts = []
+    for train, held_out in splits:
+        fitted = fit(problem.subset(train))
+        parts.append(fitted.points(sub_inputs(problem.kernel, problem.inputs, held_out, train)))
+    xp = namespace(parts[0])
+    return take(xp.concat(parts), np.argsort(np.concatenate([held_out for _, held_out in splits])))
+
+
+def scattered(weights: Array, columns: np.ndarray, n: int) -> Array:
+    """Return weights on some pairs as weights on all n of them."""
+    unit = np.zeros((len(columns), n))
+    unit[np.arange(len(columns)), columns] = 1.0
+    return weights @ like(unit, weights)

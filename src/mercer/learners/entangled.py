@@ -1,0 +1,119 @@
+"""Entangled kernel learning (Huusari and Kadri)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Collection
+from mercer.core.validation import check_choice, check_real, check_whole
+from mercer.kernels import Linear
+from mercer.learners.base import Learner, LearningProblem
+from mercer.learners.ridge import FittedRidge, Ridge
+from mercer.operators.entangled import Entangled
+from mercer.operators.features import fixed_features
+from mercer.operators.separable import Separable
+from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
+
+
+@dataclass
+class EntangledKernel(Learner):
+    """Learn an operator-valued kernel that need not be separable, then regress with it.
+
+    The parameters are those of `mercer.EntangledRidge`; `features` is what gives inputs finite features.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> EntangledKernel(Linear(), kraus_rank=2).needs_coordinates
+    True
+    """
+
+    features: Any
+    kraus_rank: int = 20
+    gamma: float = 0.5
+    mode: str = "partial-trace"
+    alpha: Any = "loo"
+    max_iter: int = 100
+    n_starts: int = 1
+    fit_intercept: bool = True
+    random_state: Any = None
+
+    def fit(self, problem: LearningProblem) -> FittedEntangled:
+        """Learn the kernel, then the regression."""
+        self.check_parameters()
+        targets = to_numpy(problem.require_targets(self))
+        features = fixed_features(self.features, problem.inputs)
+        rows = to_numpy(features(problem.inputs))
+        p, m = targets.shape[1], rows.shape[1]
+        if self.kraus_rank > p * m:
+            raise ValueError(
+                f"kraus_rank={self.kraus_rank!r}; expected at most {p * m}, the {p} outputs times the {m} features"
+            )
+        mean = np.average(targets, axis=0, weights=problem.sample_weight) if self.fit_intercept else np.zeros(p)
+        basis = span_of_outputs(targets - mean)
+        objective = EntanglementObjective(rows, targets - mean, self.gamma, basis, problem.sample_weight)
+        learned = learn_maps(
+            objective, self.kraus_rank, starts=self.n_starts, max_iter=self.max_iter, random_state=self.random_state
+        )
+        maps = np.einsum("pq,sqm->spm", basis, learned.maps)
+        weight = np.ones(len(rows)) if problem.sample_weight is None else problem.sample_weight
+        maps *= np.sqrt(weight.sum() * p / np.sum((maps @ rows.T) ** 2 * weight))
+        kernel = Entangled(features, maps.transpose(2, 1, 0).reshape(m * p, self.kraus_rank), p)
+        projection = self._projection(maps, p)
+        on_features = Separable(Linear()) if self.mode == "partial-trace" else Entangled(Linear(), kernel.Q, p)
+        ridge = Ridge(on_features, self.alpha, "auto", self.fit_intercept).fit(
+            replace(problem, kernel=Linear(), inputs=rows @ projection)
+        )
+        attributes = {name: ridge.attributes[name] for name in ("alpha_", "alphas_", "loo_path_")}
+        attributes |= {
+            "alignment_": learned.alignment,
+            "alignment_path_": learned.path,
+            "n_iter_": max(len(learned.path) - 1, 1),
+            "feature_residual_": float(getattr(features, "residual", 0.0)),
+            "kernel_": kernel,
+        }
+        return FittedEntangled(ridge, features, projection, attributes)
+
+    def _projection(self, maps: np.ndarray, p: int) -> np.ndarray:
+        """What turns features into inputs of the ridge: for tr_p K = φᵀ S φ / p, a root of S; else the identity."""
+        if self.mode == "entangled":
+            return np.eye(maps.shape[2])
+        flat = maps.reshape(-1, maps.shape[2])
+        values, vectors = np.linalg.eigh(flat.T @ flat / p)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
+
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is out of its range."""
+        check_choice(self.mode, "mode", ("entangled", "partial-trace"))
+        check_real(self.gamma, "gamma", 0, 1, closed="both", expected="a number between 0 and 1")
+        for name, least in (("kraus_rank", 1), ("max_iter", 0), ("n_starts", 1)):
+            check_whole(getattr(self, name), name, least, expected=f"a whole number, {least} or more")
+
+
+@dataclass
+class FittedEntangled:
+    """A regression with a learned entangled kernel."""
+
+    ridge: FittedRidge
+    features: Any
+    projection: np.ndarray
+    attributes: dict[str, Any]
+
+    def points(self, inputs: Collection) -> Array:
+        """Return the prediction for each input."""
+        return self.ridge.points(self._rows(inputs))
+
+    def left_out_points(self) -> Array:
+        """Return the prediction for each pair without it, the kernel held at its fit on all pairs."""
+        return self.ridge.left_out_points()
+
+    def weights(self, inputs: Collection) -> Array | None:
+        """Return weights on the training outputs for the partial trace; None for the whole kernel."""
+        return self.ridge.weights(self._rows(inputs))
+
+    def _rows(self, inputs: Collection) -> np.ndarray:
+        return to_numpy(self.features(inputs)) @ self.projection

@@ -1,0 +1,148 @@
+"""Joint kernel maps: regression with a similarity of input-output pairs (Weston et al. 2007), by least squares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer.core import memory
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Collection, take
+from mercer.core.validation import check_instance
+from mercer.kernels.vectors import Linear
+from mercer.learners.base import Learner, LearningProblem
+from mercer.operators.joint import CoordinateJoint, TensorProductJoint
+from mercer.selection.alpha import best_alpha, leave_one_out_only
+from mercer.solvers.base import RidgeProblem
+from mercer.solvers.ridge_path import RidgePath
+
+
+@dataclass
+class JointMap(Learner):
+    """One ridge regression for each group of output coordinates that share a kernel, all with the same alpha.
+
+    The parameters are those of `mercer.estimators.JointKernelMap`.
+
+    Examples
+    --------
+    >>> JointMap(alpha=0.1).needs_coordinates
+    True
+    """
+
+    joint_kernel: CoordinateJoint = TensorProductJoint()  # noqa: RUF009 - joint kernels are values
+    alpha: Any = "loo"
+    fit_intercept: bool = True
+
+    def fit(self, problem: LearningProblem) -> FittedJointMap:
+        """Decompose the Gram matrix of each group, choose alpha and solve."""
+        rule = leave_one_out_only(self.alpha)
+        self.check_parameters()
+        targets = problem.require_targets(self)
+        joint = self.joint_kernel.resolve(problem.inputs, targets)
+        ridge = RidgeProblem(
+            problem.kernel,
+            problem.inputs,
+            targets,
+            fit_intercept=self.fit_intercept,
+            sample_weight=problem.sample_weight,
+            groups=problem.groups,
+        )
+        paths = _GroupPaths(joint, ridge)
+        alphas = path = None
+        if rule is None:
+            alpha = float(self.alpha)
+        else:
+            alphas = rule.grid(paths.scale)
+            path = problem.criterion.left_out(paths, alphas.tolist())
+            alpha = best_alpha(alphas, path)
+        attributes = {"alpha_": alpha, "alphas_": alphas, "loo_path_": path, "joint_kernel_": joint}
+        coefficients = [each.coefficients(alpha) for each in paths.paths]
+        return FittedJointMap(joint, ridge, coefficients, alpha, attributes)
+
+    def check_parameters(self) -> None:
+        """Raise unless the joint kernel is linear in the outputs."""
+        joint = check_instance(
+            self.joint_kernel,
+            "joint_kernel",
+            CoordinateJoint,
+            expected="one that is linear in the outputs, such as mercer.operators.PatchwiseJoint(shape). For an operator use "
+            "DependencyEstimator(operator=...)",
+        )
+        if getattr(joint, "output_kernel", Linear()) != Linear():
+            raise ValueError(
+                f"joint_kernel={joint!r} is not linear in the outputs; use "
+                "DependencyEstimator(input_kernel, output_kernel), which is the same map"
+            )
+
+
+class _GroupPaths:
+    """The ridge paths of all groups of output coordinates."""
+
+    def __init__(self, joint: CoordinateJoint, ridge: RidgeProblem) -> None:
+        assert ridge.targets is not None
+        width, n = ridge.targets.shape[1], ridge.size
+        groups = joint.groups(ridge.inputs, None, width)
+        what = f"{len(groups)} groups of output coordinates"
+        memory.require(n, n, 3 * len(groups), what, "use larger patches that overlap less, or fewer pairs")
+        self.coordinates = [group.coordinates for group in groups]
+        self.paths = []
+        for coordinates, gram in groups:
+            gram = namespace(gram).asarray(gram, copy=True)
+            if ridge.roots is not None:
+                roots = like(ridge.roots, gram)
+                gram = gram * roots * roots[:, None]
+            spectrum = ridge.decompose(gram, "a Gram matrix of the joint kernel")
+            own = replace(ridge, targets=take(ridge.targets.T, coordinates).T)
+            self.paths.append(RidgePath.of(own, spectrum))
+
+    @property
+    def scale(self) -> float:
+        """The scale of the group with the largest eigenvalues."""
+        return max(path.scale for path in self.paths)
+
+    def left_out_points(self, value: float) -> Array:
+        """Return the point of each pair from the fit without it."""
+        return in_order([path.left_out_points(value) for path in self.paths], self.coordinates)
+
+    def risks(self, values: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
+        """Yield squared distances of these points to the outputs, for each alpha."""
+        for risks in zip(*(path.risks(values) for path in self.paths), strict=True):
+            yield sum(risks[1:], start=risks[0])
+
+
+@dataclass
+class FittedJointMap:
+    """A joint kernel map."""
+
+    joint: CoordinateJoint
+    ridge: RidgeProblem
+    coefficients: list[tuple[Array, Array | None]]
+    alpha: float
+    attributes: dict[str, Any]
+
+    def points(self, inputs: Collection) -> Array:
+        """Return the best output of each input."""
+        assert self.ridge.targets is not None
+        groups = self.joint.groups(inputs, self.ridge.inputs, self.ridge.targets.shape[1])
+        parts = []
+        for (_, gram), (own, intercept) in zip(groups, self.coefficients, strict=True):
+            found = gram @ like(own, gram)
+            parts.append(found if intercept is None else found + like(intercept, found))
+        return in_order(parts, [group.coordinates for group in groups])
+
+    def left_out_points(self) -> Array:
+        """Return the best output of each pair from the fit without it."""
+        return _GroupPaths(self.joint, self.ridge).left_out_points(self.alpha)
+
+    def weights(self, inputs: Collection) -> None:
+        """Return None: each group of coordinates has weights of its own."""
+        return
+
+
+def in_order(parts: list[Array], coordinates: list[np.ndarray]) -> Array:
+    """Return the columns of all groups, each at its place."""
+    together = namespace(parts[0]).concat(parts, axis=1)
+    return take(together.T, np.argsort(np.concatenate(coordinates))).T

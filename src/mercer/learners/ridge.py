@@ -1,0 +1,251 @@
+"""Ridge regression, for any operator and any solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer.core.arrays import Array, is_numpy_array, namespace
+from mercer.core.collections import Collection, take
+from mercer.embeddings.base import Embedding
+from mercer.embeddings.implicit import Implicit
+from mercer.embeddings.pivoted import Pivoted
+from mercer.embeddings.spectral import PrincipalComponents, Spectral
+from mercer.kernels.base import Kernel
+from mercer.kernels.precomputed import Precomputed
+from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
+from mercer.operators.base import Operator
+from mercer.operators.identity import Identity
+from mercer.selection.alpha import SelectionProblem, ridge_selection
+from mercer.solvers import Auto, Choice, Factorization, PointMap, RidgeProblem, Solver
+from mercer.solvers.base import sub_inputs
+from mercer.solvers.gram import gram_matrix
+
+
+@dataclass
+class Ridge(Learner):
+    r"""Kernel ridge regression onto the coordinates of outputs.
+
+    .. math:: \min_{h, b} \sum_i w_i \|h(x_i) + b - \psi(y_i)\|^2 + \alpha \|h\|^2_K
+
+    Parameters
+    ----------
+    operator : Operator
+        K, by the way output features act on each other.
+    alpha : float, {"loo", "kfold", "gcv"} or a rule from `mercer.selection`
+        The weight of the norm.
+    solver : "auto" or Solver
+        How the system is solved.
+    fit_intercept : bool
+        Whether b is there; it is not penalised.
+
+    Examples
+    --------
+    >>> Ridge(alpha=0.1).has_weights
+    True
+    """
+
+    operator: Operator = field(default_factory=Identity)
+    alpha: Any = "loo"
+    solver: Any = "auto"
+    fit_intercept: bool = True
+    keep_dual: bool = False
+    """Whether the dual coefficients and the intercept are among the attributes of the fit."""
+
+    @property
+    def needs_coordinates(self) -> bool:  # type: ignore[override]
+        """Whether outputs have to have coordinates: for every operator but the identity."""
+        return not self.operator.is_identity
+
+    @property
+    def has_weights(self) -> bool:  # type: ignore[override]
+        """Whether points are combinations of training outputs: with the identity operator."""
+        return self.operator.is_identity
+
+    handles_missing = True
+
+    def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
+        """Return the embedding the solver or the operator calls for."""
+        if not self.operator.separable:
+            return PrincipalComponents(
+                n_components=self.operator.outputs
+            ), "an operator-valued kernel acts on coordinates"
+        found = self.solver.output_embedding() if isinstance(self.solver, Solver) else None
+        if found is not None:
+            return found, "the low-rank solver factors both sides"
+        if self.operator.is_identity:
+            return Implicit(), "the identity operator needs no coordinates"
+        needs = f"{type(self.operator).__name__} needs coordinates"
+        if self.operator.wants_orthogonal or not is_numpy_array(outputs):
+            origin = "mean" if self.fit_intercept else "zero"
+            return Spectral(origin), f"{needs}, and eigenvectors give exact ones"
+        return Pivoted(tol=0.0), f"{needs}, and a whole Cholesky factor gives exact ones at the least cost"
+
+    def fit(self, problem: LearningProblem) -> FittedRidge:
+        """Solve for one alpha, or choose it first."""
+        rule = ridge_selection(self.alpha)
+        ridge = self._ridge_problem(problem, None if rule is not None else float(self.alpha))
+        solver, reason = self.choose_solver(ridge)
+        factorization = solver.factorize(ridge)
+        alpha, alphas, path = ridge.alpha, None, None
+        if rule is not None:
+            fixed = self.operator.is_identity and problem.embedding.fixed and factorization.residual == 0.0
+            closed_form = fixed and getattr(factorization, "penalty", None) == "function"
+            selection = SelectionProblem(
+                factorization,
+                problem.criterion,
+                _Refitter(self, problem, solver),
+                closed_form,
+                problem.size,
+                problem.groups,
+                problem.sample_weight,
+            )
+            alpha, alphas, path = rule.select(selection)
+        assert alpha is not None
+        exact = getattr(factorization, "exact", True)
+        found = factorization.map(alpha)
+        solver.report(factorization, problem.embedding)
+        attributes = {
+            "alpha_": alpha,
+            "alphas_": alphas,
+            "loo_path_": path,
+            "operator_": self.operator,
+            "solver_": solver,
+            "solver_reason_": factorization.reason or reason,
+            "residual_": factorization.residual,
+        }
+        if self.keep_dual:
+            attributes |= _dual_attributes(factorization, found, alpha)
+        left_out = factorization.left_out_points(alpha) if problem.decoder.needs_left_out_points and exact else None
+        weighs = self.has_weights and problem.embedding.fixed
+        held = None if exact else (self, replace(problem, criterion=None))  # type: ignore[arg-type]
+        return FittedRidge(found, ridge, solver, alpha, attributes, weighs, left_out, held)
+
+    def choose_solver(self, problem: RidgeProblem) -> Choice:
+        """Return the solver, from ``"auto"``, `Auto()` or the one the user gave, and why."""
+        solver = Auto() if isinstance(self.solver, str) and self.solver == "auto" else self.solver
+        if not isinstance(solver, Solver):
+            raise TypeError(f"solver={solver!r}; expected 'auto' or a solver from mercer.solvers, such as Exact()")
+        if isinstance(solver, Auto):
+            return solver.choose(problem)
+        against = solver.supports(problem)
+        if against is not None:
+            raise ValueError(f"solver={solver!r} does not solve this problem: {against}")
+        return Choice(clone(solver), "given")
+
+    def _ridge_problem(self, problem: LearningProblem, alpha: float | None) -> RidgeProblem:
+        targets, embedding = problem.targets, problem.embedding
+        operator, kernel = self.operator, problem.kernel
+        if targets is None and not operator.is_identity:
+            raise ValueError(
+                f"operator={operator!r} acts on coordinates, which embedding={embedding!r} does not have; use "
+                "embedding=PrincipalComponents(n_components=...), or embedding='auto'"
+            )
+        if targets is not None:
+            if operator.outputs not in (None, targets.shape[1]):
+                raise ValueError(
+                    f"operator={operator!r} is for {operator.outputs} outputs, and {embedding!r} gives outputs "
+                    f"{targets.shape[1]} coordinates; expected as many, such as embedding=PrincipalComponents(cutoff=1e-12, "
+                    f"n_components={operator.outputs})"
+                )
+            operator = operator.resolve(problem.inputs, targets.shape[1])
+            kernel = next(iter(operator.kernels()), kernel)
+        whole = None if operator.is_identity or problem.held is not None else embedding.coordinates_
+        return RidgeProblem(
+            kernel,
+            problem.inputs,
+            targets,
+            operator,
+            alpha,
+            self.fit_intercept,
+            problem.sample_weight,
+            problem.groups,
+            problem.observed,
+            whole,
+            embedding.orthogonal_ and problem.held is None and (embedding.centred_ or not self.fit_intercept),
+        )
+
+
+def _dual_attributes(factorization: Factorization, found: PointMap, alpha: float) -> dict[str, Any]:
+    """The dual coefficients, the intercept and the course of an iteration."""
+    problem, solution = factorization.problem, getattr(factorization, "solution", None)
+    assert problem.targets is not None
+    zero = namespace(problem.targets).zeros_like(problem.targets[0, :])
+    return {
+        "kernel_": problem.operator,
+        "dual_coef_": factorization.dual(alpha),
+        "intercept_": zero if found.intercept is None else found.intercept,
+        "n_iter_": 1 if solution is None else solution.iterations,
+        "residual_": 0.0 if solution is None else solution.residual,
+    }
+
+
+@dataclass
+class FittedRidge:
+    """A ridge regression that was solved."""
+
+    map: PointMap
+    ridge: RidgeProblem
+    solver: Solver
+    alpha: float
+    attributes: dict[str, Any]
+    weighs: bool
+    """Whether points have weights on the training outputs."""
+    left_out: Array | None = None
+    """The left-out points, where they were wanted at the fit."""
+    held: tuple[Ridge, LearningProblem] | None = None
+    """What is fitted again on folds, where pairs cannot be left out exactly."""
+
+    def points(self, inputs: Collection) -> Array:
+        """Return h(x) for each input."""
+        return self.map.points(inputs)
+
+    def left_out_points(self) -> Array:
+        """Return the point of each pair from the fit without it, exactly; by folds where the solver iterates."""
+        if self.left_out is not None:
+            return self.left_out
+        if self.held is None:
+            return self.solver.factorize(self.ridge).left_out_points(self.alpha)
+        learner, problem = self.held
+        return left_out_by_folds(replace(learner, alpha=self.alpha).fit, problem)
+
+    def weights(self, inputs: Collection) -> Array | None:
+        """Return (k + αI)⁻¹k_x and what the intercept adds; None for operators and learned coordinates."""
+        if not self.weighs:
+            return None
+        if self.ridge.targets is None:
+            return self.points(inputs)
+        # coordinates were enough for predicting; the weights take the factor of k once more
+        return self.solver.factorize(self.ridge).weights(inputs, self.alpha)
+
+
+class _Refitter:
+    """Refits on the training part of a fold; the Gram matrix of all inputs is made once and sliced."""
+
+    def __init__(self, learner: Ridge, problem: LearningProblem, solver: Solver) -> None:
+        self.learner, self.problem, self.solver = learner, problem, solver
+        self.shared: LearningProblem | None = None
+
+    def __call__(self, train: np.ndarray, held_out: np.ndarray) -> Any:
+        source = self._shared()
+        part = source.refitted(train)
+        ridge = self.learner._ridge_problem(part, None)
+        factorization = self.learner.choose_solver(ridge).part.factorize(ridge)
+        queries = sub_inputs(source.kernel, source.inputs, held_out, train)
+
+        def points(alpha: float) -> Array:
+            return factorization.map(alpha).points(queries)
+
+        return points, part.embedding, part.decoder, take(self.problem.outputs, held_out)
+
+    def _shared(self) -> LearningProblem:
+        if self.shared is None:
+            problem = self.problem
+            if self.solver.makes_gram and not problem.kernel.pairwise and not self.learner.operator.kernels():
+                gram = gram_matrix(problem.kernel, problem.inputs, "input", 3)
+                problem = replace(problem, kernel=Precomputed(), inputs=gram)
+            self.shared = problem
+        return self.shared

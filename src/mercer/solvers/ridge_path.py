@@ -1,0 +1,390 @@
+"""Ridge regression from an eigendecomposition, for all values of alpha at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mercer.core import memory
+from mercer.core.arrays import Array, eye, like, namespace, to_numpy
+from mercer.core.collections import take
+from mercer.core.gram_eigh import GramEigh
+from mercer.kernels.grams import row_blocks
+from mercer.operators.base import OperatorSpectrum
+from mercer.solvers.base import Factorization, PointMap, RidgeProblem, clear_own_weights
+from mercer.solvers.filters import Filters
+
+_BLOCK = 512
+"""Columns worked on at a time where a whole n×r temporary would not be needed."""
+
+_SEEN_PAST = 1e-5
+"""Least 1 − Hⱼⱼ, relative to the largest it could be, for which values of alpha may be worked on together."""
+
+
+class RidgePath(Factorization):
+    r"""Vector-valued kernel ridge regression, :math:`k Z C + \alpha Z = V`, :math:`h(x) = k_x^\top Z C + b`.
+
+    With :math:`k = U S U^\top` and :math:`C = Q\,\mathrm{diag}(c)\,Q^\top` the smoother of output direction a is
+    :math:`I - U\,\mathrm{diag}(R_{\cdot a})\,U^\top`, :math:`R_{ia} = \alpha / (s_i c_a + \alpha)`, and everything (the
+    coefficients, exact leave-one-out, folds, GCV) follows from R. An intercept is a direction outside U with R = 0.
+
+    Parameters
+    ----------
+    spectrum : GramEigh
+        The decomposed input Gram matrix.
+    targets : array (n, r), optional
+        V, times the roots of the sample weights. None stands for the n×n identity: then points are weights on the training
+        outputs.
+    operator : OperatorSpectrum, optional
+        C; None for the identity.
+    penalty : {"function", "coefficients"}
+        What is penalised: the norm of the function (:math:`k + \alpha I`), or the sum of squared coefficients
+        (:math:`k^2 + \alpha I`, Weston's technical report).
+    inside : array (m, r), optional
+        :math:`U^\top V`, where it has been computed already.
+    """
+
+    def __init__(
+        self,
+        spectrum: GramEigh,
+        targets: Array | None,
+        operator: OperatorSpectrum | None = None,
+        penalty: str = "function",
+        inside: Array | None = None,
+    ) -> None:
+        self.spectrum, self.penalty, self.operator = spectrum, penalty, operator
+        self.rotation = operator.vectors if operator is not None else None
+        xp = namespace(spectrum.values)
+        ones = xp.ones((1,), dtype=spectrum.vectors.dtype, device=getattr(spectrum.vectors, "device", None))
+        self.gains = ones if operator is None else operator.values
+        self.residual = spectrum.residual
+        self.roots: Array | None = None
+        self.members: list[np.ndarray] | None = None
+        self.basis: Any = None
+        self._set_targets(targets, inside)
+
+    @classmethod
+    def of(
+        cls,
+        problem: RidgeProblem,
+        spectrum: GramEigh,
+        basis: Any = None,
+        penalty: str = "function",
+        learned: OperatorSpectrum | None = None,
+    ) -> RidgePath:
+        """Solve a problem whose input Gram matrix is decomposed.
+
+        `basis` is what predictions are made of; `learned` is C where it does not come from the operator of the problem.
+        """
+        reference = spectrum.vectors
+        operator, inside = (learned, None) if learned is not None else problem.operator_spectrum(spectrum, reference)
+        targets = None if problem.targets is None else problem.scaled(like(problem.targets, reference))
+        if inside is None and targets is not None:
+            # U is orthogonal to the constant but for rounding, which a large mean would show
+            inside = spectrum.inside(problem.centred(targets))
+        path = cls(spectrum, targets, operator, penalty, inside)
+        path.problem, path.basis, path.members = problem, basis, problem.members
+        if problem.roots is not None:
+            path.roots = like(problem.roots, reference)
+            path._set_targets(targets, inside)
+        return path
+
+    def _set_targets(self, targets: Array | None, inside: Array | None) -> None:
+        self.targets = targets
+        if targets is None:
+            vectors = self.spectrum.vectors
+            self.inside = vectors.T if self.roots is None else (vectors * self.roots[:, None]).T
+        else:
+            self.inside = self._rotate(self.spectrum.inside(targets) if inside is None else inside)
+
+    # -- filters ------------------------------------------------------------------------------------
+
+    def _residual(self, alpha: float) -> Array:
+        """R, of shape (m, 1) or (m, r)."""
+        s = self.spectrum.values[:, None]
+        return alpha / (s * s + alpha) if self.penalty == "coefficients" else alpha / (s * self.gains + alpha)
+
+    def _gained(self, alpha: float) -> Array:
+        """(1 − R) / s applied to UᵀV: the coefficients on k_x U."""
+        s = self.spectrum.values[:, None]
+        if self.penalty == "coefficients":
+            return self.inside * (s / (s * s + alpha))
+        gained = namespace(self.inside).empty_like(self.inside)
+        for rows in row_blocks(gained):
+            gained[rows, :] = self.gains / (s[rows, :] * self.gains + alpha) * self.inside[rows, :]
+        return gained
+
+    def _rotate(self, points: Array) -> Array:
+        return points if self.rotation is None else points @ self.rotation
+
+    def _unrotate(self, points: Array) -> Array:
+        return points if self.rotation is None else points @ self.rotation.T
+
+    # -- results for one value of alpha ---------------------------------------------------------------
+
+    def map(self, alpha: float) -> PointMap:
+        """Return the map from inputs to points."""
+        return PointMap(self.basis, *self.coefficients(alpha))
+
+    def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
+        """Return B and b with h(x) = κ_x B + b, for the values κ_x of the basis."""
+        spectrum = self.spectrum
+        found = spectrum.basis @ self._unrotate(self._gained(alpha))
+        if self.roots is not None and spectrum.pivots is None and spectrum.basis is spectrum.vectors:
+            found = found * self.roots[:, None]
+        if spectrum.constant is None:
+            return found, None
+        return found, self._mean_target() - spectrum.mean @ found
+
+    def dual(self, alpha: float) -> Array:
+        """Return Z, the solution of k Z C + αZ = V on what is orthogonal to the constant, of every training pair."""
+        xp = namespace(self.inside)
+        residual = xp.concat(list(self._residual_blocks(self._residual(alpha))), axis=1)
+        dual = self._unrotate(residual) / alpha
+        return dual if self.roots is None else dual * self.roots[:, None]
+
+    def left_out_points(self, alpha: float) -> Array:
+        """Return h₋ⱼ(xⱼ) for each pair: the point predicted by the fit without it, or without its group; C is held."""
+        left = self.left_out_residuals(alpha)
+        if self.targets is None:
+            return clear_own_weights(-left, self.members)
+        targets = self.targets if self.roots is None else self.targets / self.roots[:, None]
+        return targets - left
+
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return vⱼ − h₋ⱼ(xⱼ) for each pair; of weights on outputs, where there are no targets."""
+        xp = namespace(self.inside)
+        if self.members is not None:
+            left = self._groups_left_out(alpha)
+        elif self.targets is None:
+            smoother, diagonal = self._smoother(alpha)
+            left = smoother / diagonal[:, None]
+        else:
+            left = self._unrotate(xp.concat(list(self._loo_blocks(alpha)), axis=1))
+        if self.roots is None:
+            return left
+        left = left / self.roots[:, None]
+        return left * self.roots if self.targets is None else left
+
+    def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
+        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair for each alpha; values of alpha that share a product go together."""
+        if self.members is not None:
+            yield from super().risks(alphas, gram)
+            return
+        for risk in self._risks(alphas, gram):
+            yield risk if self.roots is None else risk / self.roots**2
+
+    def _risks(self, alphas: Sequence[float], gram: Array | None) -> Iterator[Array]:
+        if self.targets is None:
+            assert gram is not None
+            for alpha in alphas:
+                yield self._quadratic(alpha, gram) / self._diagonal(self._residual(alpha))[:, 0] ** 2
+            return
+        if self.gains.shape[0] == 1:
+            yield from self._risks_filtered(alphas)
+            return
+        # side by side in no more than one n×n matrix, shared out evenly
+        most = max(1, self.targets.shape[0] // self.targets.shape[1])
+        for some in np.array_split(np.asarray(alphas), -(-len(alphas) // most)):
+            yield from self._risks_together(some.tolist())
+
+    def generalized_risk(self, alpha: float, gram: Array | None = None) -> float:
+        """Return the mean squared residual over the squared mean of 1 − Hⱼⱼ."""
+        xp = namespace(self.inside)
+        n = self.spectrum.vectors.shape[0]
+        residual = self._residual(alpha)
+        unseen = n - self.spectrum.values.shape[0] - (self.spectrum.constant is not None)
+        free = float(xp.mean(xp.sum(residual, axis=0))) + unseen
+        if self.targets is None:
+            assert gram is not None
+            squares = float(xp.sum(self._quadratic(alpha, gram)))
+        else:
+            squares = sum(float(xp.sum(r * r)) for r in self._residual_blocks(residual))
+        return squares / n / (free / n) ** 2
+
+    def fold_residuals(self, alpha: float, folds: Sequence[np.ndarray]) -> list[Array]:
+        """Return ψ(y) − h₋B(x) in coordinates for each fold B, fitted without it. Identity operator only."""
+        smoother, _ = self._smoother(alpha)
+        result = []
+        for fold in folds:
+            rows = take(smoother, fold)
+            left = namespace(rows).linalg.solve(
+                take(rows.T, fold).T, rows if self.targets is None else rows @ self.targets
+            )
+            if self.roots is not None:
+                left = left / take(self.roots, fold)[:, None]
+                left = left * self.roots if self.targets is None else left
+            result.append(left)
+        return result
+
+    def on_weights(self) -> RidgePath:
+        """Return the same path with weights on the training outputs for targets, and the identity operator."""
+        other = copy(self)
+        for name in ("_rotated", "_half"):
+            vars(other).pop(name, None)
+        other.operator, other.rotation, other.gains = None, None, namespace(self.gains).ones_like(self.gains[:1])
+        other._set_targets(None, None)
+        return other
+
+    @property
+    def scale(self) -> float:
+        """The size of alpha that is neither small nor large: the mean eigenvalue of k, times the largest gain of C."""
+        scale = float(np.sum(to_numpy(self.spectrum.values))) / self.spectrum.vectors.shape[0]
+        return scale**2 if self.penalty == "coefficients" else scale * float(np.max(to_numpy(self.gains)))
+
+    # -- pieces -------------------------------------------------------------------------------------
+
+    def _mean_target(self) -> Array:
+        """The weighted mean of the targets; of weights, the weights of the mean."""
+        along, roots = self.spectrum.constant, self.roots
+        assert along is not None
+        xp, n = namespace(along), along.shape[0]
+        size = n**0.5 if roots is None else float(xp.sum(roots * roots)) ** 0.5
+        if self.targets is None:
+            return (along if roots is None else along * roots) / size
+        return (along @ self.targets) / size
+
+    def _smoother(self, alpha: float) -> tuple[Array, Array]:
+        """S = I − H (identity operator) and its diagonal."""
+        vectors, residual, along = self.spectrum.vectors, self._residual(alpha), self.spectrum.constant
+        n = vectors.shape[0]
+        memory.require(
+            n, n, 2, "the weights of every pair left out", "give outputs coordinates: embedding=Pivoted(rank)"
+        )
+        if self.spectrum.complete:
+            smoother = (vectors * residual[:, 0]) @ vectors.T
+        else:
+            smoother = eye(n, vectors) - (vectors * (1.0 - residual[:, 0])) @ vectors.T
+            smoother = smoother if along is None else smoother - along[:, None] * along
+        return smoother, self._diagonal(residual)[:, 0]
+
+    def _diagonal(self, residual: Array) -> Array:
+        """1 − Hⱼⱼ for each training pair and output direction."""
+        xp, along = namespace(residual), self.spectrum.constant
+        inside = self._squares @ residual
+        if self.spectrum.complete:
+            return inside
+        unseen = 1.0 - xp.sum(self._squares, axis=1)
+        return inside + (unseen if along is None else unseen - along * along)[:, None]
+
+    @cached_property
+    def _squares(self) -> Array:
+        return self.spectrum.vectors**2
+
+    def _groups_left_out(self, alpha: float) -> Array:
+        """(S_BB)⁻¹ (S V)_B of every group B, in each output direction, and back."""
+        xp, vectors, along = namespace(self.inside), self.spectrum.vectors, self.spectrum.constant
+        assert self.members is not None
+        residual = self._residual(alpha)
+        whole = self.targets is None
+        left = self._smoother(alpha)[0] if whole else xp.concat(list(self._residual_blocks(residual)), axis=1)
+        parts = []
+        for own in self.members:
+            rows, right = take(vectors, own), take(left, own)
+            # one system for each distinct filter
+            filters = residual.T if self.spectrum.complete else residual.T - 1.0
+            blocks = xp.matmul(rows[None, :, :] * filters[:, None, :], rows.T[None, :, :])
+            if not self.spectrum.complete:
+                blocks = blocks + eye(len(own), rows)[None, :, :]
+                if along is not None:
+                    blocks = blocks - (take(along, own)[:, None] * take(along, own))[None, :, :]
+            if blocks.shape[0] == 1:
+                parts.append(xp.linalg.solve(blocks[0, :, :], right))
+            else:
+                parts.append(xp.linalg.solve(blocks, right.T[:, :, None])[:, :, 0].T)
+        left = take(xp.concat(parts), np.argsort(np.concatenate(self.members)))
+        return left if self.targets is None else self._unrotate(left)
+
+    def _risks_filtered(self, alphas: Sequence[float]) -> list[Array]:
+        """The risks of many alphas where one filter serves all output directions."""
+        xp = namespace(self.inside)
+        residuals = xp.concat([self._residual(float(alpha)) for alpha in alphas], axis=1)
+        vectors, diagonals = self.spectrum.vectors, self._diagonal(residuals)
+        if self.spectrum.complete:
+            largest = xp.max(residuals, axis=0)
+            diagonals = diagonals / largest
+            squares = Filters(residuals / largest).squared_norms(vectors, self.inside)
+        else:
+            squares = Filters(residuals - 1.0).squared_norms(vectors, self.inside, self._rotated)
+        # a pair that the fit hardly sees past divides by next to nothing, and rounding shows
+        sound = to_numpy(xp.min(diagonals, axis=0)) > _SEEN_PAST
+        return [
+            squares[:, i] / diagonals[:, i] ** 2 if sound[i] else self._risk(float(alpha))
+            for i, alpha in enumerate(alphas)
+        ]
+
+    def _risk(self, alpha: float) -> Array:
+        """The risk of one alpha, product by product."""
+        xp = namespace(self.inside)
+        return sum(xp.sum(r * r, axis=1) for r in self._loo_blocks(alpha))
+
+    def _risks_together(self, alphas: Sequence[float]) -> list[Array]:
+        """The risks of a few alphas; narrow targets are put side by side, since one wide product is the faster."""
+        xp = namespace(self.inside)
+        if len(alphas) == 1:
+            return [self._risk(float(alphas[0]))]
+        vectors, complete = self.spectrum.vectors, self.spectrum.complete
+        residuals = xp.stack([self._residual(float(alpha)) for alpha in alphas], axis=1)
+        diagonals = self._diagonal(xp.reshape(residuals, (residuals.shape[0], -1)))
+        diagonals = xp.reshape(diagonals, (vectors.shape[0], *residuals.shape[1:]))
+        wide = (residuals if complete else residuals - 1.0) * self.inside[:, None, :]
+        left = vectors @ xp.reshape(wide, (wide.shape[0], -1))
+        left = xp.reshape(left, (vectors.shape[0], *wide.shape[1:]))
+        left = (left if complete else self._rotated[:, None, :] + left) / diagonals
+        risks = xp.vecdot(left, left)
+        return [risks[:, i] for i in range(len(alphas))]
+
+    @cached_property
+    def _rotated(self) -> Array:
+        """V Q without its part along the constant, wanted only where the eigenvectors do not span everything."""
+        along, rows = self.spectrum.constant, self._rotate(self.targets)
+        return rows if along is None else rows - along[:, None] * (along @ rows)
+
+    def _residual_blocks(self, residual: Array) -> Iterator[Array]:
+        """Blocks of columns of (V − H V) Q."""
+        vectors = self.spectrum.vectors
+        columns = self.inside.shape[1]
+        for start in range(0, columns, _BLOCK):
+            part = slice(start, min(start + _BLOCK, columns))
+            column = residual if residual.shape[1] == 1 else residual[:, part]
+            if self.spectrum.complete:
+                yield vectors @ (column * self.inside[:, part])
+            else:
+                yield self._rotated[:, part] - vectors @ ((1.0 - column) * self.inside[:, part])
+
+    def _loo_blocks(self, alpha: float) -> Iterator[Array]:
+        """Blocks of columns of what is left of V Q when each pair is left out."""
+        residual = self._residual(alpha)
+        shared = self._diagonal(residual) if residual.shape[1] == 1 else None
+        start = 0
+        for part in self._residual_blocks(residual):
+            width = part.shape[1]
+            diagonal = shared if shared is not None else self._diagonal(residual[:, start : start + width])
+            start += width
+            yield part / diagonal
+
+    def _quadratic(self, alpha: float, gram: Array) -> Array:
+        """(S L S)ⱼⱼ for each training pair: one product of n×n matrices."""
+        vectors, residual, along = self.spectrum.vectors, self._residual(alpha)[:, 0], self.spectrum.constant
+        gram = like(gram, vectors)
+        gram = gram if self.roots is None else gram * self.roots * self.roots[:, None]
+        xp = namespace(gram)
+        if not hasattr(self, "_half"):
+            self._half = vectors.T @ gram
+            self._whole = self._half @ vectors
+        if self.spectrum.complete:
+            middle = self._whole * residual * residual[:, None]
+            return xp.sum((vectors @ middle) * vectors, axis=1)
+        kept = vectors * (1.0 - residual)
+        diagonal, half = xp.linalg.diagonal(gram), self._half.T
+        if along is not None:
+            # L on what is orthogonal to the constant; U is so already
+            level = gram @ along
+            diagonal = diagonal - 2.0 * along * level + along * along * float(along @ level)
+            half = half - along[:, None] * (along @ half)
+        square = xp.sum((kept @ self._whole) * kept, axis=1)
+        return diagonal - 2.0 * xp.sum(kept * half, axis=1) + square

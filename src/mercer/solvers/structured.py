@@ -1,0 +1,287 @@
+"""The solver for operator-valued kernels: exact where their structure allows, by iteration where it does not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mercer.core import memory
+from mercer.core.arrays import Array, NumericalWarning, clip_spectrum, eigh, eye, like, namespace, to_numpy
+from mercer.core.collections import take
+from mercer.core.gram_eigh import GramEigh
+from mercer.core.validation import check_choice, check_real, check_whole
+from mercer.operators.blocks import BlockOperator, FactoredBlocks, KroneckerSum
+from mercer.operators.valued import OperatorValuedKernel
+from mercer.solvers.base import FeatureBasis, PointMap, RidgeProblem, Solver
+from mercer.solvers.block_systems import CHUNK, BlockSystem, PerDirection, PerEigenvector, TwoTerms
+from mercer.solvers.conjugate_gradient import SketchedPreconditioner, Solution, conjugate_gradient
+from mercer.solvers.gram import check_gram
+from mercer.solvers.kronecker import KroneckerPreconditioner, common_basis, pencil
+from mercer.solvers.ridge_path import RidgePath
+
+_SKETCH = 100
+"""Most products spent on a preconditioner."""
+
+
+class Structured(Solver):
+    r"""Operator-valued kernels, :math:`(\mathbf{K} + \alpha I)\,c = y`, by the structure of the kernel.
+
+    ==========================================================  =================================================
+    kernel                                                      solved by
+    ==========================================================  =================================================
+    two terms, :math:`T_2 = \mu I + \nu T_1` (or exchanged)     one matrix pencil, exact, leave-one-out
+    terms whose T commute                                       a Cholesky factor per direction, exact, leave-one-out
+    terms whose Gram matrices commute                           a p×p system per eigenvector, exact, leave-one-out
+    finite features (entangled, partial trace, transforms)      r coefficients, exact, leave-one-out
+    anything else; T not diagonal with missing outputs          preconditioned conjugate gradients, to `tol`
+    ==========================================================  =================================================
+
+    Parameters
+    ----------
+    tol : float, default=1e-10
+        The relative residual an iteration stops at.
+    max_iter : int, default=1000
+        Most products an iteration takes.
+    method : {"auto", "exact", "cg"}, default="auto"
+        "exact" refuses to iterate, "cg" always does.
+
+    Examples
+    --------
+    >>> Structured(tol=1e-6)
+    Structured(tol=1e-06)
+    """
+
+    def __init__(self, tol: float = 1e-10, max_iter: int = 1000, method: str = "auto") -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+        self.method = method
+
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return why not: an operator that is given by a matrix alone, without blocks."""
+        check_choice(self.method, "solver", ("auto", "exact", "cg"))
+        check_real(self.tol, "tol", 0, 1, expected="a number between 0 and 1")
+        check_whole(self.max_iter, "max_iter")
+        if not isinstance(problem.operator, OperatorValuedKernel):
+            return f"it is for operator-valued kernels, and came with operator={problem.operator!r}; use solver='auto'"
+        return None
+
+    def reason(self, problem: RidgeProblem) -> str:
+        """Return why this solver is picked."""
+        return "an operator-valued kernel is solved as its structure allows"
+
+    def factorize(self, problem: RidgeProblem) -> BlockSystem:
+        """Find the structure of the blocks."""
+        kernel = problem.operator
+        assert isinstance(kernel, OperatorValuedKernel)
+        features = kernel.feature_map(problem.inputs) if self.method != "cg" else None
+        if features is not None:
+            rows = features(problem.inputs)
+            return Factored(problem, FactoredBlocks(rows, rows), FeatureBasis(features, rows.shape[1] * rows.shape[2]))
+        blocks = _checked_blocks(kernel, problem)
+        if self.method != "cg":
+            found = _exact_system(problem, blocks)
+            if found is not None:
+                return found
+            if self.method == "exact":
+                missing = "" if problem.observed is None else " with missing outputs"
+                raise ValueError(
+                    f"solver='exact', and nothing takes this system{missing} apart: expected one separable term, terms whose "
+                    "matrices or Gram matrices commute, or finite features. Use solver='auto', which iterates to tol"
+                )
+        return Iterative(problem, blocks, float(self.tol), int(self.max_iter))
+
+
+def _checked_blocks(kernel: OperatorValuedKernel, problem: RidgeProblem) -> BlockOperator:
+    """The blocks between the inputs, once they are known to fit and to come from valid kernels."""
+    scalar, n = kernel.kernels(), problem.size
+    way_out = "fit on fewer pairs, or use finite features (Entangled or PartialTrace with Nystroem)"
+    memory.require(n, n, 4.0 + 4.0 * len(scalar), "the fit", way_out)
+    blocks = kernel.gram(problem.inputs)
+    for each, gram in zip(scalar, blocks.scalar_grams(), strict=False):
+        check_gram(gram, each, "input")
+    return blocks
+
+
+def _exact_system(problem: RidgeProblem, blocks: BlockOperator) -> BlockSystem | None:
+    if not isinstance(blocks, KroneckerSum):
+        return None
+    roots = None if problem.roots is None else like(problem.roots, blocks.reference)
+    grams = blocks.grams if roots is None else [gram * roots * roots[:, None] for gram in blocks.grams]
+    if problem.observed is not None:
+        matrices = [_as_diagonal(T) for T in blocks.matrices]
+        basis = None if any(T is None for T in matrices) else common_basis([T for T in matrices if T is not None])
+        return None if basis is None else PerDirection(problem, blocks, grams, basis)
+    basis = common_basis(blocks.matrices)
+    if basis is not None and len(grams) != 2:
+        return PerDirection(problem, blocks, grams, basis)
+    centred = grams
+    if problem.fit_intercept:
+        xp = namespace(blocks.reference)
+        centred = [problem.centre_gram(xp.asarray(gram, copy=True))[0] for gram in grams]
+    if basis is not None:
+        found = pencil(basis.values, centred)
+        return PerDirection(problem, blocks, grams, basis) if found is None else TwoTerms(problem, blocks, found, basis)
+    basis = common_basis(centred)
+    return None if basis is None else PerEigenvector(problem, blocks, basis)
+
+
+def _as_diagonal(T: Array) -> Array | None:
+    """The diagonal of T where all else is zero."""
+    if T.ndim == 1:
+        return T
+    off = to_numpy(T).copy()
+    diagonal = off.diagonal().copy()
+    off.ravel()[:: off.shape[0] + 1] = 0.0
+    return None if off.any() else like(diagonal, T)
+
+
+class Factored(BlockSystem):
+    r"""Blocks :math:`F(x)F(z)^\top`: the eigenvectors of :math:`B^\top B`, r×r, or of :math:`BB^\top` where that is smaller.
+
+    Missing outputs are rows of B that are left out, so partial observations are exact here.
+    """
+
+    reason = "finite features: ridge regression with r coefficients"
+
+    def __init__(self, problem: RidgeProblem, blocks: FactoredBlocks, basis: FeatureBasis) -> None:
+        super().__init__(problem, blocks)
+        self.basis, features = basis, blocks.left
+        xp = namespace(features)
+        n, p, r = features.shape
+        B = features if self.observed is None else features * self.observed[:, :, None]
+        if problem.roots is not None:
+            B = B * like(problem.roots, B)[:, None, None]
+        self.q = self.constants(B)
+        Y = self.Y
+        if self.q is not None:
+            B = B - self.q[:, :, None] * xp.sum(self.q[:, :, None] * B, axis=0)
+            Y = Y - self.q * xp.sum(self.q * Y, axis=0)
+        B = xp.reshape(B, (n * p, r))
+        small = B.T @ B if r <= n * p else B @ B.T
+        values, vectors = eigh(0.5 * (small + small.T))
+        values = clip_spectrum(values, "the Gram matrix of the features")
+        # directions at rounding level would be divided by next to nothing
+        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * float(values[-1])
+        first = min(int(xp.sum(xp.astype(values <= rounding, xp.int64))), values.shape[0] - 1)
+        values, vectors = values[first:], vectors[:, first:]
+        roots = xp.sqrt(values) + (0.0 if float(values[-1]) > 0 else 1.0)
+        left, right = (B @ (vectors / roots), vectors) if r <= n * p else (vectors, B.T @ (vectors / roots))
+        self.path = RidgePath(GramEigh(left, values, right * roots), xp.reshape(Y, (n * p, 1)))
+        self.centred = Y
+
+    def feature_weights(self, alpha: float) -> Array:
+        """Return w with h(x) = F(x) w + b, of length r."""
+        return self.path.coefficients(alpha)[0][:, 0]
+
+    def map(self, alpha: float) -> PointMap:
+        """Return the map from inputs to points."""
+        weights, problem = self.feature_weights(alpha), self.problem
+        found = PointMap(self.basis, weights)
+        if problem.fit_intercept:
+            fitted = self.blocks.left @ weights  # type: ignore[attr-defined]
+            found.intercept = self.mean_output(like(problem.targets, fitted) - fitted)
+        return found
+
+    def _residuals(self, alpha: float) -> Array:
+        """Y − h(x) on the training inputs, times √w."""
+        xp, path = namespace(self.Y), self.path
+        values = path.spectrum.values[:, None]
+        fitted = path.spectrum.vectors @ (values / (values + alpha) * path.inside)
+        return self.centred - xp.reshape(fitted, tuple(self.Y.shape))
+
+    def _dual(self, alpha: float) -> Array:
+        return self._residuals(alpha) / alpha
+
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return (I − H_BB)⁻¹ (y_B − h(x_B)) with the blocks H_BB of the smoother, of each pair or group."""
+        xp = namespace(self.Y)
+        n, p = self.Y.shape
+        values, residuals = self.path.spectrum.values, self._residuals(alpha)
+        rows = xp.reshape(self.path.spectrum.vectors, (n, p, -1))
+        members = self.problem.members or [np.asarray([i]) for i in range(n)]
+        parts, taken = [], []
+        for size in sorted({len(own) for own in members}):
+            same = [own for own in members if len(own) == size]
+            step = max(1, CHUNK // max((size * p) ** 2, size * p * rows.shape[2]))
+            for start in range(0, len(same), step):
+                own = np.stack(same[start : start + step])
+                taken.append(own.ravel())
+                some = xp.reshape(take(rows, own.ravel()), (len(own), size * p, -1))
+                smoother = xp.matmul(some * (values / (values + alpha)), xp.matrix_transpose(some))
+                left = eye(size * p, self.Y)[None, :, :] - smoother
+                if self.q is not None:
+                    q = xp.reshape(take(self.q, own.ravel()), (len(own), size, p))
+                    outer = q[:, :, :, None, None] * eye(p, q)[None, None, :, None, :] * q[:, None, None, :, :]
+                    left = left - xp.reshape(outer, (len(own), size * p, size * p))
+                right = xp.reshape(take(residuals, own.ravel()), (len(own), size * p, 1))
+                parts.append(xp.reshape(xp.linalg.solve(left, right), (len(own) * size, p)))
+        order = np.argsort(np.concatenate(taken))
+        return self.problem.unscaled(take(xp.concat(parts), order))
+
+
+class Iterative(BlockSystem):
+    """Preconditioned conjugate gradients on the blocks as they are, missing outputs left out of the system.
+
+    The preconditioner solves the nearest separable system where the blocks are a sum of separable ones, and deflates the
+    large eigenvalues where they are not.
+    """
+
+    exact = False
+    solution: Solution | None = None
+    """The course of the last iteration."""
+
+    def __init__(self, problem: RidgeProblem, blocks: BlockOperator, tol: float, max_iter: int) -> None:
+        super().__init__(problem, blocks)
+        self.tol, self.max_iter = tol, max_iter
+        self.roots = None if problem.roots is None else like(problem.roots, blocks.reference)[:, None]
+        self.q = self.constants(self.Y)
+        self.preconditioner: Any
+        grams, matrices = blocks.scalar_grams(), getattr(blocks, "matrices", None)
+        if matrices is not None:
+            if self.roots is not None:
+                grams = [gram * self.roots * self.roots.T for gram in grams]
+            self.preconditioner = KroneckerPreconditioner(grams, matrices)
+            self.reason = "conjugate gradients, preconditioned by the nearest separable kernel"
+        else:
+            size = self.Y.shape[0] * self.Y.shape[1]
+            self.preconditioner = SketchedPreconditioner(self._product, self.Y, max(1, min(_SKETCH, size // 5)))
+            self.reason = "conjugate gradients, preconditioned by a sketch of the blocks"
+
+    def _seen(self, values: Array) -> Array:
+        """Values without missing outputs and without their part along the constants."""
+        values = values if self.observed is None else values * self.observed
+        return values if self.q is None else values - self.q * namespace(values).sum(self.q * values, axis=0)
+
+    def _product(self, C: Array) -> Array:
+        C = self._seen(C)
+        if self.roots is None:
+            return self._seen(self.blocks.matvec(C))
+        return self._seen(self.roots * self.blocks.matvec(self.roots * C))
+
+    def _dual(self, alpha: float) -> Array:
+        found = conjugate_gradient(
+            lambda C: self._product(C) + alpha * C,
+            self._seen(self.Y),
+            lambda R: self._seen(self.preconditioner(self._seen(R), alpha)),
+            self.tol,
+            self.max_iter,
+        )
+        self.solution = found
+        if not found.converged:
+            warnings.warn(
+                f"conjugate gradients stopped after {found.iterations} iterations at a relative residual of "
+                f"{found.residual:.3g}, and tol={self.tol:g} was asked for; raise max_iter, alpha or tol",
+                NumericalWarning,
+                stacklevel=3,
+            )
+        return found.values
+
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Raise: an iteration has no exact leave-one-out."""
+        raise ValueError(
+            "choosing alpha needs exact leave-one-out, and this system is solved by iteration. Give alpha as a number, "
+            "search over it with GridSearchCV, or use a kernel whose structure is solved exactly (see "
+            "mercer.solvers.Structured)"
+        )
