@@ -15,7 +15,7 @@ from mercer.estimators import DependencyEstimator
 from mercer.kernels import Gaussian, Linear, Precomputed
 from mercer.operators import ConditionalCovariance, Covariance
 from mercer.selection import LeaveOneOut
-from mercer.solvers import Exact, Ridge
+from mercer.solvers import RidgePath, RidgeProblem
 
 INPUT = Gaussian(scale=problems.INPUT_SCALE)
 OUTPUT = Gaussian(scale=problems.OUTPUT_SCALE)
@@ -85,13 +85,13 @@ def implicit_leave_one_out(sizes: Sizes) -> Rows:
     """Compare one more value of alpha, for outputs known through their kernel alone, with one n³ product."""
     X, Y = problems.vectors(sizes.pairs)
     gram = OUTPUT(Y)
-    ridge = Ridge(Exact().factorize(INPUT, X), None)
-    ridge.leave_one_out_risk(1.0, gram)  # computes what all values of alpha share
+    ridge = RidgePath(RidgeProblem(INPUT, X, fit_intercept=False).decomposed(), None)
+    next(ridge.risks([1.0], gram))  # computes what all values of alpha share
     alphas = np.logspace(-6, 2, 10)
 
     def path() -> None:
         for alpha in alphas:
-            ridge.leave_one_out_risk(float(alpha), gram)
+            next(ridge.risks([float(alpha)], gram))
 
     left, right = gram, INPUT(X)
 

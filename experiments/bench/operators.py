@@ -75,7 +75,11 @@ def _entangled(n: int, p: int, alpha: Any = 0.1) -> tuple[OperatorValuedRidge, n
 def _learned(n: int, p: int) -> tuple[EntangledRidge, np.ndarray, np.ndarray]:
     X, Y = problems.vectors(n, p)
     features = Nystroem(_input(), rank=min(LEARNED[0], n // 2))
-    return EntangledRidge(features=features, rank=LEARNED[1], max_iter=LEARNED[2], random_state=problems.SEED), X, Y
+    return (
+        EntangledRidge(features=features, kraus_rank=LEARNED[1], max_iter=LEARNED[2], random_state=problems.SEED),
+        X,
+        Y,
+    )
 
 
 def _curl_free(n: int, p: int) -> tuple[OperatorValuedRidge, np.ndarray, np.ndarray]:

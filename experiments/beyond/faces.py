@@ -151,7 +151,7 @@ def _methods(inputs: np.ndarray, shape: tuple[int, int], small: bool) -> dict[st
             made.append(reduce(add, [part * (1 / len(parts)) for part in parts]))
         return made
 
-    plain = [JointKernelMap(joint, LeaveOneOut(ALPHAS)) for joint in whole]
+    plain = [JointKernelMap(joint, LeaveOneOut(ALPHAS), fit_intercept=False) for joint in whole]
     found = {
         CORTES: plain,
         CORTES_LOO: plain,
@@ -165,7 +165,7 @@ def _methods(inputs: np.ndarray, shape: tuple[int, int], small: bool) -> dict[st
 
 
 def _centred(joints: Iterable[CoordinateJoint]) -> list[JointKernelMap]:
-    return [JointKernelMap(joint, LeaveOneOut(ALPHAS), centered=True, bounds=(0.0, 1.0)) for joint in joints]
+    return [JointKernelMap(joint, LeaveOneOut(ALPHAS), fit_intercept=True, bounds=(0.0, 1.0)) for joint in joints]
 
 
 def _window(inputs: np.ndarray, shape: tuple[int, int], width: float) -> Callable[[float], WindowedJoint]:

@@ -17,7 +17,7 @@ from mercer.decoders.pool import top
 from mercer.embeddings import Implicit
 from mercer.kernels import GaussianOf, Kernel, LabelSets, Overlap, Precomputed
 from mercer.losses import F1
-from mercer.solvers import Exact, Ridge
+from mercer.solvers import RidgePath, RidgeProblem
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class LabelSearch:
 
     def add(self, recipe: Recipe, gram: np.ndarray) -> None:
         """All trials of one input Gram matrix."""
-        ridge = Ridge(Exact().factorize(Precomputed(), gram), self.targets)
+        ridge = RidgePath(RidgeProblem(Precomputed(), gram, fit_intercept=False).decomposed(), self.targets)
         for alpha in self.alphas:
-            for name, decoded in self.decode(ridge.leave_one_out(alpha)):
+            for name, decoded in self.decode(ridge.left_out_points(alpha)):
                 f1 = 1.0 - float(np.mean(F1().paired(self.Y, decoded)))
                 self.trials.append(Trial(recipe.name, alpha, name, f1))
 

@@ -111,7 +111,9 @@ class Weather(Experiment):
         predictions = {HELD: _mean_held(kernels, X, Y - mean, train, test) + mean}
         for name, lengths in ((KRR, [0.0]), (SMOOTH, None)):
             curves = [
-                CurveRidge(kernel, lengths=lengths, period=365.0, alphas=list(ALPHAS)).fit(X[train], Y[train])
+                CurveRidge(kernel, lengths=lengths, period=365.0, alpha=LeaveOneOut(list(ALPHAS))).fit(
+                    X[train], Y[train]
+                )
                 for kernel in kernels
             ]
             model = min(curves, key=lambda model: float(np.min(model.loo_path_)))
@@ -240,7 +242,10 @@ def _mean_held(
 ) -> np.ndarray:
     """Predict by KRR for outputs whose training mean is zero, with scale and alpha by leave-one-out."""
     rule = LeaveOneOut(alphas=list(ALPHAS))
-    models = [OperatorValuedRidge(Separable(kernel), alpha=rule).fit(X[train], centred[train]) for kernel in kernels]
+    models = [
+        OperatorValuedRidge(Separable(kernel), alpha=rule, fit_intercept=False).fit(X[train], centred[train])
+        for kernel in kernels
+    ]
     return min(models, key=lambda model: float(np.min(np.asarray(model.loo_path_)))).predict(X[test])
 
 

@@ -123,7 +123,7 @@ def at_own_settings(pairs: FacePairs, split: Split) -> dict[str, float]:
         CORTES: paper_estimator(Gaussian(1.0), Linear(), alpha=0.1),
         COVARIANCE: paper_estimator(Gaussian(4.0), Linear(), Covariance(), alpha=0.1),
         CONDITIONAL: paper_estimator(Gaussian(4.0), Linear(), ConditionalCovariance(0.1), alpha=0.1),
-        joint_of(10): JointKernelMap(joint, alpha=1e-6),
+        joint_of(10): JointKernelMap(joint, alpha=1e-6, fit_intercept=False),
         WIDER: paper_estimator(Gaussian(4.0), Linear(), alpha=0.1),
     }
     return {
@@ -169,7 +169,7 @@ def _mixed(inputs: np.ndarray, shape: tuple[int, ...], choices: PatchChoices) ->
 
 
 def _map(joint: CoordinateJoint) -> JointKernelMap:
-    return JointKernelMap(joint, LeaveOneOut(ALPHAS))
+    return JointKernelMap(joint, LeaveOneOut(ALPHAS), fit_intercept=False)
 
 
 def _on_patches(inputs: np.ndarray, shape: tuple[int, ...], size: int, factors: Iterable[float]) -> list[Gaussian]:

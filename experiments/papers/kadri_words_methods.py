@@ -19,8 +19,8 @@ from mercer.core.arrays import to_numpy
 from mercer.datasets.ocr import HandwrittenWords
 from mercer.kernels import Gaussian, Kernel, PartByPart, Polynomial, Precomputed, Scaled
 from mercer.kernels.part_by_part import by_position
-from mercer.operators import ConditionalCovariance, Identity, Operator, Outputs
-from mercer.solvers import Exact, GramEigh, Ridge
+from mercer.operators import ConditionalCovariance, Identity, Outputs, SeparableOperator
+from mercer.solvers import GramEigh, RidgePath, RidgeProblem
 
 LAMBDA = 0.01
 ALPHAS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
@@ -89,25 +89,27 @@ class Grams:
     @classmethod
     def of(cls, fold: Fold, gram: np.ndarray, cross: np.ndarray) -> Grams:
         """Factorize the first of the two matrices."""
-        return cls(fold, Exact().factorize(Precomputed(), gram), cross)
+        return cls(fold, RidgeProblem(Precomputed(), gram, fit_intercept=False).decomposed(), cross)
 
-    def ridge(self, operator: Operator) -> Ridge:
+    def ridge(self, operator: SeparableOperator) -> RidgePath:
         """Regress one-hot words, with that operator."""
         targets = self.fold.targets
         outputs = Outputs(targets, len(targets), False, self.spectrum)
-        return Ridge(self.spectrum, targets, operator.spectrum(outputs))
+        return RidgePath(self.spectrum, targets, operator.spectrum(outputs))
 
-    def points(self, operator: Operator, alpha: float) -> np.ndarray:
+    def points(self, operator: SeparableOperator, alpha: float) -> np.ndarray:
         """Predict the points of the test words."""
-        return self.cross @ to_numpy(self.ridge(operator).coefficients(alpha))
+        return self.cross @ to_numpy(self.ridge(operator).coefficients(alpha)[0])
 
-    def choose(self, operators: Sequence[Operator], alphas: Sequence[float]) -> tuple[Operator, float]:
+    def choose(
+        self, operators: Sequence[SeparableOperator], alphas: Sequence[float]
+    ) -> tuple[SeparableOperator, float]:
         """Choose the operator and alpha with most characters correct by leave-one-out."""
-        best: tuple[float, Operator, float] | None = None
+        best: tuple[float, SeparableOperator, float] | None = None
         for operator in operators:
             ridge = self.ridge(operator)
             for alpha in alphas:
-                right = self.fold.left_out(to_numpy(ridge.leave_one_out(alpha)))[0]
+                right = self.fold.left_out(to_numpy(ridge.left_out_points(alpha)))[0]
                 if best is None or right > best[0]:
                     best = right, operator, alpha
         assert best is not None
@@ -138,7 +140,7 @@ def image_features(fold: Fold, kernel: Kernel) -> Grams:
     return Grams.of(fold, scale * gram, scale * cross)
 
 
-def operator_grid() -> list[Operator]:
+def operator_grid() -> list[SeparableOperator]:
     """Return the conditional covariances to choose from."""
     return [ConditionalCovariance(eps=eps) for eps in EPSILONS]
 
@@ -220,7 +222,7 @@ class OwnKernels:
             gram = self.kernel(blur, scale, same)(self._rows[blur][0])
             ridge = Grams.of(fold, gram, gram).ridge(Identity())
             for alpha in OWN_ALPHAS:
-                points = to_numpy(ridge.leave_one_out(alpha))
+                points = to_numpy(ridge.left_out_points(alpha))
                 self.table[blur, scale, same, alpha] = fold.left_out(points)
         self._made: dict[tuple[float, float, bool], Grams] = {}
 

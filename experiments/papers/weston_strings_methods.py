@@ -12,7 +12,7 @@ from mercer.core.collections import distinct
 from mercer.datasets.toy_strings import StringPairs
 from mercer.embeddings import PrincipalComponents
 from mercer.kernels import Precomputed, Subsequence
-from mercer.solvers import GramEigh, Ridge
+from mercer.solvers import GramEigh, RidgePath
 
 METRICS = ("squared", "distance", "squared before", "distance before", "class")
 """‖ψ(y) − ψ(ŷ)‖² and its root; the same with h(x) for ψ(ŷ), before the pre-image; whether the class is wrong."""
@@ -118,9 +118,9 @@ def kde_losses(task: Task, scales: np.ndarray, gammas: np.ndarray, penalty: str)
         alphas = gammas * (len(train) if penalty == "function" else 1)
         scores = []
         for gram in grams:
-            ridge = Ridge(decomposed(gram[np.ix_(train, train)]), targets, penalty=penalty)
+            ridge = RidgePath(decomposed(gram[np.ix_(train, train)]), targets, penalty=penalty)
             values = gram[np.ix_(test, train)]
-            points = np.stack([values @ ridge.coefficients(float(alpha)) for alpha in alphas])
+            points = np.stack([values @ ridge.coefficients(float(alpha))[0] for alpha in alphas])
             weights = embedding.weights(points)
             before = own - 2.0 * np.sum(weights * across, axis=-1) + np.sum(weights @ inside * weights, axis=-1)
             distances = norms - 2.0 * points @ targets.T

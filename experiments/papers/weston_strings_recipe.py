@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.papers.weston_strings_methods import DECIMALS, RULES, Task, bell, decomposed
-from mercer.solvers import GramEigh, Ridge
+from mercer.solvers import GramEigh, RidgePath
 
 LENGTHS = ((3,), (2,), (1, 2, 3))
 """Lengths of the common subsequences of inputs; for several, the mean of their kernels."""
@@ -87,7 +87,7 @@ class Recipes:
         shape = (len(spectra), len(ALPHAS), len(outputs), len(CLASS_WEIGHTS))
         losses = {rule: np.empty(shape) for rule in RULES}
         for i, a in product(range(shape[0]), range(shape[1])):
-            weights = Ridge(spectra[i], None).leave_one_out(ALPHAS[a])
+            weights = RidgePath(spectra[i], None).left_out_points(ALPHAS[a])
             by_class = weights @ same
             class_risk = _risk(weights, by_class, same)
             for o, gram in enumerate(outputs):
@@ -109,7 +109,7 @@ class Recipes:
         square, across = np.ix_(train, train), np.ix_(test, train)
         distances, mean = np.zeros((2, len(test), len(train)))
         for i, a, o, c in recipes:
-            weights = self.inputs[i][across] @ Ridge(spectra[i], None).coefficients(ALPHAS[a])
+            weights = self.inputs[i][across] @ RidgePath(spectra[i], None).coefficients(ALPHAS[a])[0]
             gram = self.outputs[o][square] + CLASS_WEIGHTS[c] * self.same[square]
             distances += (np.diag(gram) - 2.0 * weights @ gram) / (1.0 + CLASS_WEIGHTS[c]) / len(recipes)
             mean += weights / len(recipes)
