@@ -7,7 +7,7 @@ import pytest
 import mercer
 from mercer import DependencyEstimator
 from mercer.decoders import Barycenter, Candidates
-from mercer.decoders.graph_edits import edited
+from mercer.decoders.barycenter import edited
 from mercer.embeddings import Implicit
 from mercer.kernels import Gaussian, Linear, WeisfeilerLehman
 from mercer.testing import check_decoder

@@ -3,15 +3,13 @@
 from mercer.decoders.barycenter import Barycenter
 from mercer.decoders.base import Decoder, Ranked, best
 from mercer.decoders.blocks import Blocks, best_of_blocks
-from mercer.decoders.candidates import Candidates
+from mercer.decoders.candidates import Candidates, ExpectedLoss, Standardized
 from mercer.decoders.closed_form import ClosedForm
-from mercer.decoders.expected_loss import ExpectedLoss
 from mercer.decoders.fixed_point import FixedPoint
 from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
 from mercer.decoders.registry import auto_decoder, register
-from mercer.decoders.standardized import Standardized
 from mercer.decoders.strings import BeamSearch, BranchAndBound, EulerianWalk, LongestPath, Report
 
 __all__ = [

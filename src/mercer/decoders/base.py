@@ -126,17 +126,13 @@ class Decoder(BaseEstimator):
         """Total weight of each point on the fitted outputs, where scores look good without any; None otherwise."""
         return None
 
-    # -- scores of candidates: points @ features.T - offsets -------------------------------------
-
     def _points(self, H: Array) -> Array:
-        """Rows that stand for the points in the scores."""
+        """Rows that stand for the points in the scores ``points @ features.T - offsets``."""
         return as_vectors(H, "H")
 
     def _features(self, objects: Collection) -> tuple[Array, Array]:
         """Features and offset of each candidate."""
         return 2.0 * self.embedding_.transform(objects), self.embedding_.norms(objects)
-
-    # -- shared steps ----------------------------------------------------------------------------
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         """The default candidates, and for each output the candidate to mask when it is left out."""
@@ -193,16 +189,11 @@ class Decoder(BaseEstimator):
         """The candidate each point may not become, or None when nothing is left out."""
         if leave_out is None:
             return None
-        left = np.asarray(leave_out)
-        if left.shape != (points.shape[0],) or left.dtype.kind not in "iu":
+        left, n = np.asarray(leave_out), points.shape[0]
+        if left.shape != (n,) or left.dtype.kind not in "iu" or not ((left >= 0) & (left < len(hidden))).all():
             raise ValueError(
-                f"leave_out has shape {left.shape} and dtype {left.dtype}; expected one index for "
-                f"each of the {points.shape[0]} points"
-            )
-        if left.size and not (left.min() >= 0 and left.max() < len(hidden)):
-            raise ValueError(
-                f"leave_out goes from {left.min()} to {left.max()}; expected indices of the "
-                f"{len(hidden)} outputs the embedding was fitted on"
+                f"leave_out={left.tolist()!r:.60}, of dtype {left.dtype}; expected one index for each of the {n} points, from 0 "
+                f"to {len(hidden) - 1}, of the outputs the embedding was fitted on"
             )
         return hidden[left]
 

@@ -1,20 +1,28 @@
-"""The nearest of a finite set of objects."""
+"""Decoders that compare candidates: by distance, by expected loss, and by standardised scores."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from mercer.core.arrays import Array
-from mercer.core.collections import Collection, take
+from mercer.core import memory
+from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.collections import Collection, count, distinct, take
+from mercer.core.validation import check_real
 from mercer.decoders.base import Decoder
-from mercer.decoders.families import unscaled
+from mercer.decoders.families import is_distance_of, unscaled
 from mercer.decoders.pool import Pool
 from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
+from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss
+
+_ROUNDING = 1e-10
+"""Spread of a candidate's scores, relative to their mean, that counts as rounding."""
 
 
 @register(priority=0)
@@ -68,3 +76,148 @@ class Candidates(Decoder):
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         return self.pool_, self.hidden_
+
+
+@register(priority=10)
+class ExpectedLoss(Candidates):
+    r"""The candidate with the least expected loss, :math:`\arg\min_y \sum_j w_j \Delta(y_j, y)`.
+
+    The weights of a point on the training outputs stand for the distribution of the answer, so the answer is matched to the
+    loss it is scored on. Scores are minus the expected loss; candidates and ties are those of `Candidates`.
+
+    Parameters
+    ----------
+    batch_size : int, optional
+        Points scored in one matrix product; by default as many as keep the scores under 128 MiB.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.embeddings import Implicit
+    >>> from mercer.kernels import Gaussian
+    >>> embedding = Implicit().fit(Gaussian(1.0), np.array([[0.0], [1.0], [9.0]]))
+    >>> decoder = ExpectedLoss().fit(embedding, loss=lambda y, z: abs(y[0] - z[0]))
+    >>> decoder.decode(np.array([[0.3, 0.3, 0.4]])).tolist()  # the weighted median
+    [[1.0]]
+    """
+
+    loss_: Loss
+
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For every loss but the distance of the kernel."""
+        if is_distance_of(loss, kernel):
+            return None
+        return cls(), f"{loss!r} is scored, which is not the distance of {kernel!r}"
+
+    def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str]:
+        """`Implicit`, whose points are weights."""
+        return Implicit(), "the expected loss is taken over the weights on the training outputs"
+
+    def fit(self, embedding: Embedding, loss: Any = None) -> Self:
+        """Collect the candidates, and the loss of each against every distinct output."""
+        if loss is None:
+            raise ValueError(
+                "ExpectedLoss needs a loss and got None; pass loss=..., a callable "
+                "loss(y_true, y_pred) such as mercer.losses.ZeroOne(), or decode with Candidates()"
+            )
+        first, group = distinct(embedding.outputs_)
+        self.distinct_, self.group_ = take(embedding.outputs_, first), group
+        return super().fit(embedding, loss)
+
+    def support(self, H: Array) -> np.ndarray:
+        """The sum of the weights of each point; without any weight every expected loss is zero."""
+        return to_numpy(self._weights(H)).sum(axis=1)
+
+    def _points(self, H: Array) -> Array:
+        weights = to_numpy(self._weights(H))
+        # equal outputs have the same loss: their weights add up
+        members = (np.ones(len(self.group_)), (np.arange(len(self.group_)), self.group_))
+        return weights @ csr_array(members, shape=(len(self.group_), count(self.distinct_)))
+
+    def _features(self, objects: Collection) -> tuple[Array, Array]:
+        purpose = "the losses of all outputs against each other"
+        advice = "pass fewer outputs, or decode by the output kernel: decoder=Candidates(), or loss=None"
+        memory.require(count(self.distinct_), count(objects), 2, purpose, advice)
+        losses = to_numpy(self.loss_.matrix(self.distinct_, objects))
+        return -losses.T, np.zeros(losses.shape[1])
+
+    def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
+        # the losses of the candidates, not their coordinates
+        return self._features(take(self.embedding_.outputs_, index))
+
+
+class Standardized(Decoder):
+    r"""The candidate with the highest standardised score, :math:`\arg\max_y (\langle h, \psi(y)\rangle - \mu_y) / \sigma_y`.
+
+    Some candidates are close to everything, and outrank the right one for many inputs. :math:`\mu_y` and :math:`\sigma_y` are
+    the mean and standard deviation of the score of y over the training inputs, each predicted by the fit without its own pair
+    (exact leave-one-out), so that a candidate has to score better than it usually does. Made for candidates that were not
+    trained on.
+
+    The value of alpha is chosen, and training outputs are ranked during that choice, before scores are standardised. An
+    estimator without leave-one-out points (`NeighborsEstimator`, ``regressor=...``) leaves the scores as they are in
+    `Candidates`.
+
+    Parameters
+    ----------
+    batch_size : int, optional
+        Points scored in one matrix product; by default as many as keep the scores under 128 MiB.
+    strength : float, default=1.0
+        p, from 0 (the plain inner product) to 1 (the standardised one):
+        :math:`(\langle h, \psi(y)\rangle - p\,\mu_y) / \sigma_y^p`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import DependencyEstimator
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.linspace(0, 1, 20)[:, None]
+    >>> model = DependencyEstimator(Gaussian(0.2), Gaussian(0.2), decoder=Standardized()).fit(X, X[:, 0])
+    >>> model.predict([[0.52]], candidates=[0.1, 0.5, 0.9])
+    array([0.5])
+    """
+
+    needs_left_out_points = True
+    calibration_: Array | None = None
+
+    def __init__(self, batch_size: int | None = None, strength: float = 1.0) -> None:
+        self.batch_size = batch_size
+        self.strength = strength
+
+    def fit(self, embedding: Embedding, loss: Any = None) -> Self:
+        """Prepare to decode; scores are those of `Candidates` until `calibrate`."""
+        expected = "a number from 0 to 1 in Standardized"
+        check_real(self.strength, "strength", 0, 1, closed="both", expected=expected)
+        self._set_calibration(None)
+        return super().fit(embedding, loss)
+
+    def calibrate(self, points: Array) -> Self:
+        """Take the mean and the spread of scores from the leave-one-out points of the training inputs."""
+        self._set_calibration(points)
+        return self
+
+    def _set_calibration(self, points: Array | None) -> None:
+        self.calibration_ = points
+        self.__dict__.pop("_pool", None)
+
+    @cached_property
+    def _pool(self) -> tuple[Pool, np.ndarray]:
+        # not computed in `calibrate`: it costs as much as the fit, and is not needed where candidates are given
+        return super()._training_pool()
+
+    def _training_pool(self) -> tuple[Pool, np.ndarray]:
+        return self._pool
+
+    def _features(self, objects: Collection) -> tuple[Array, Array]:
+        features, offsets = super()._features(objects)
+        if self.calibration_ is None:
+            return features, offsets
+        xp = namespace(features)
+        usual = like(self.calibration_, features) @ features.T
+        mean, spread = xp.mean(usual, axis=0), xp.std(usual, axis=0)
+        # a candidate that scores the same for all inputs, up to rounding, never scores better than usual
+        varies = spread > _ROUNDING * xp.abs(mean)
+        power = float(self.strength)
+        scale = xp.where(varies, xp.where(varies, spread, xp.ones_like(spread)) ** -power, xp.zeros_like(spread))
+        return features * scale[:, None], power * mean * scale

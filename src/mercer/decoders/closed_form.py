@@ -45,8 +45,7 @@ class Box:
             ordered = namespace(vectors).sort(vectors, axis=0)
             last = vectors.shape[0] - 1
             return cls(
-                take(ordered, np.asarray([0, min(1, last)])),
-                take(ordered, np.asarray([last, max(last - 1, 0)])),
+                take(ordered, np.asarray([0, min(1, last)])), take(ordered, np.asarray([last, max(last - 1, 0)]))
             )
         limits = (-np.inf, np.inf) if bounds is None else bounds
         message = (
@@ -208,13 +207,6 @@ class ClosedForm(VectorDecoder):
 
 
 def is_linear(kernel: Kernel) -> bool:
-    """Whether the kernel is the inner product of vectors, around the origin or around a mean.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Gaussian
-    >>> is_linear(2.0 * Linear()), is_linear(Gaussian(1.0))
-    (True, False)
-    """
+    """Whether the kernel is the inner product of vectors, around the origin or around a mean."""
     found = layers(kernel)
     return isinstance(found.core, Linear) and not found.normalized

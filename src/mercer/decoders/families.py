@@ -36,26 +36,12 @@ def layers(kernel: Kernel) -> Layers:
 
 
 def unscaled(kernel: Kernel) -> Kernel:
-    """The kernel inside its factors, which do not move the nearest object.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Linear
-    >>> unscaled(0.5 * Linear())
-    Linear()
-    """
+    """The kernel inside its factors, which do not move the nearest object."""
     return _without_factors(kernel)[0]
 
 
 def factor(kernel: Kernel) -> float:
-    """The product of all factors around a kernel.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Linear
-    >>> factor(2.0 * (0.5 * Linear())), factor(Linear())
-    (1.0, 1.0)
-    """
+    """The product of all factors around a kernel."""
     return _without_factors(kernel)[1]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ from mercer.decoders.mean_shift import GaussianSum, mean_shift
 from mercer.decoders.pool import Pool, top, training_candidates
 from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
-from mercer.kernels.algebra import Scaled
 from mercer.kernels.base import Kernel
 from mercer.kernels.composition import GaussianOf
 from mercer.kernels.vectors import Gaussian, Linear
@@ -60,13 +58,7 @@ class FixedPoint(VectorDecoder):
     [[0.5]]
     """
 
-    def __init__(
-        self,
-        n_starts: int = 5,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        bounds: Any = "data",
-    ) -> None:
+    def __init__(self, n_starts: int = 5, max_iter: int = 100, tol: float = 1e-6, bounds: Any = "data") -> None:
         self.n_starts = n_starts
         self.max_iter = max_iter
         self.tol = tol
@@ -138,16 +130,13 @@ class FixedPoint(VectorDecoder):
         # adding the origin back may leave the box by rounding
         return clipped(xp.concat(answers), low, high), longest
 
-    # -- scores by the distance in the whole feature space, which is what mean shift minimises ---
-
     def _points(self, H: Array) -> Array:
         return self._weights(H)
 
     def _features(self, objects: Collection) -> tuple[Array, Array]:
+        # the distance in the whole feature space, which mean shift minimises
         kernel = self.embedding_.kernel_
         return 2.0 * kernel(objects, self.embedding_.outputs_), kernel.diag(objects)
-
-    # -- starts --------------------------------------------------------------------------------------
 
     def _best_outputs(self, weights: Array, used: np.ndarray, masked: np.ndarray | None) -> np.ndarray:
         """Indices of the best outputs for each query, best first."""
@@ -170,28 +159,9 @@ class FixedPoint(VectorDecoder):
         return xp.reshape(starts, (-1, starts.shape[2]))
 
 
-@singledispatch
 def as_gaussian(kernel: Kernel) -> Gaussian | None:
-    """The Gaussian on vectors that the kernel is, up to a factor; None for any other kernel.
-
-    Examples
-    --------
-    >>> as_gaussian(2.0 * Gaussian(3.0)), as_gaussian(Linear())
-    (Gaussian(scale=3.0), None)
-    """
-    return None
-
-
-@as_gaussian.register
-def _(kernel: Gaussian) -> Gaussian:
-    return kernel
-
-
-@as_gaussian.register
-def _(kernel: Scaled) -> Gaussian | None:
-    return as_gaussian(kernel.kernel)
-
-
-@as_gaussian.register
-def _(kernel: GaussianOf) -> Gaussian | None:
-    return Gaussian(kernel.scale) if kernel.kernel == Linear() else None
+    """The Gaussian on vectors that the kernel is, up to a factor; None for any other kernel."""
+    kernel = unscaled(kernel)
+    if isinstance(kernel, GaussianOf) and kernel.kernel == Linear():
+        return Gaussian(kernel.scale)
+    return kernel if isinstance(kernel, Gaussian) else None

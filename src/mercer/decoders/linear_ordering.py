@@ -78,11 +78,6 @@ def best_of_all(pairs: np.ndarray, items: int) -> np.ndarray:
     """The position of each item in the best of all orders, for rows of gains, one for each pair i < j.
 
     Of equally good orders the first in lexicographic order.
-
-    Examples
-    --------
-    >>> best_of_all(np.array([[1.0, -1.0, -1.0]]), 3).tolist()
-    [[1, 2, 0]]
     """
     orders, signs = _all_orders(items)
     return orders[np.argmax(pairs @ signs.T, axis=1)]

@@ -13,7 +13,7 @@ from mercer.decoders.base import Decoder, Ranked, check_count
 from mercer.decoders.families import factor, is_distance_of, unscaled
 from mercer.decoders.pool import snapped
 from mercer.decoders.registry import register
-from mercer.decoders.strings.alphabet import Alphabet
+from mercer.decoders.strings.answers import Alphabet
 from mercer.embeddings.base import Embedding
 from mercer.kernels import Positions
 from mercer.kernels.base import Kernel

@@ -136,7 +136,7 @@ class Sorting(RankingDecoder):
 
     def _place(self, mass: np.ndarray) -> np.ndarray:
         if isinstance(self.layers_.core, Borda):
-            return _inverse(np.argsort(-mass, axis=1, kind="stable"))
+            return np.argsort(np.argsort(-mass, axis=1, kind="stable"), axis=1)
         codes = np.clip(np.rint(mass), 0, np.arange(1, self.items_)).astype(np.int64)
         return _from_codes(codes)
 
@@ -213,7 +213,7 @@ class KemenyOrder(RankingDecoder):
             return place, gap
         for i in cyclic:
             found = best_order(gains[i], self.width, float(self.time_limit))
-            place[i] = _inverse(found.order[None, :])[0]
+            place[i] = np.argsort(found.order)
             gap[i] = found.gap
         return place, gap
 
@@ -221,13 +221,6 @@ class KemenyOrder(RankingDecoder):
 def _codes_normalized(found: Layers) -> bool:
     """Whether this is a cosine of `Lehmer`, whose full rankings have different norms."""
     return found.normalized and isinstance(found.core, Lehmer)
-
-
-def _inverse(orders: np.ndarray) -> np.ndarray:
-    """The position of each item, for rows of items, best first."""
-    place = np.empty(orders.shape, dtype=np.int64)
-    np.put_along_axis(place, orders, np.broadcast_to(np.arange(orders.shape[1]), orders.shape), axis=1)
-    return place
 
 
 def _from_codes(codes: np.ndarray) -> np.ndarray:

@@ -15,8 +15,7 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, as_objects, count
 from mercer.decoders.base import Decoder, Ranked, check_count
 from mercer.decoders.pool import ROUNDING, Pool, top
-from mercer.decoders.strings.alphabet import Alphabet
-from mercer.decoders.strings.lengths import LengthRule, Lengths
+from mercer.decoders.strings.answers import Alphabet, LengthRule, Lengths
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
 
@@ -107,8 +106,6 @@ class StringDecoder(Decoder):
         self._rule = LengthRule(self.length, self._lengths[seen], shortest, longest)
         return self
 
-    # -- to be defined by a subclass ------------------------------------------------------------------
-
     def _prepare(self) -> tuple[int, int | None]:
         """Read the kernel; return the length of the shortest sequence it sees, and of the longest it knows about, if any."""
         raise TypeError(f"{type(self).__name__} must define _prepare()")
@@ -116,8 +113,6 @@ class StringDecoder(Decoder):
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
         """Up to k good sequences for each point, in terms of `_readout`."""
         raise TypeError(f"{type(self).__name__} must define _construct(points, lengths, k)")
-
-    # -- public methods -------------------------------------------------------------------------------
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The sequence of each point. An output left out is not compared with, but may still be constructed."""
@@ -147,8 +142,6 @@ class StringDecoder(Decoder):
         scored = self._scored(H, found)
         return [self._merged(own, best, each.limit, k) for own, best, each in zip(scored, training, found, strict=True)]
 
-    # -- points and sequences as rows -----------------------------------------------------------------
-
     def _coordinates(self, points: np.ndarray) -> np.ndarray:
         """Points as they multiply the rows of `_readout`: features, or else weights on the fitted outputs."""
         return points if self._explicit or self._projected else to_numpy(self._weights(points))
@@ -177,8 +170,6 @@ class StringDecoder(Decoder):
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         return self.pool_, self.hidden_
-
-    # -- comparison with the training outputs ---------------------------------------------------------
 
     def _training(
         self, H: np.ndarray, lengths: Lengths, k: int, masked: np.ndarray | None

@@ -12,9 +12,9 @@ from mercer.core.validation import check_whole
 from mercer.decoders.base import Decoder
 from mercer.decoders.families import is_distance_of, unscaled
 from mercer.decoders.registry import register
+from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
 from mercer.decoders.strings.kernels import can_construct, unnormalised, window_terms
-from mercer.decoders.strings.lengths import Lengths
 from mercer.decoders.strings.models import model_of
 from mercer.decoders.strings.prefixes import Model, Outlook, Prefixes
 from mercer.kernels.base import Kernel
@@ -89,14 +89,17 @@ class BeamSearch(StringDecoder):
         for start in range(0, len(points), size):
             part = lengths.only(slice(start, start + size))
             targets = self.model_.targets(points[start : start + size])
-            words = grow(self.model_, targets, part, width, k)
-            for target, own, low, high in zip(targets, words, *part, strict=True):
-                found.append(Constructed(own, self.model_.limit(target, int(low), int(high))))
+            grown = grow(self.model_, targets, part, width, k)
+            for target, own, low, high in zip(targets, grown, *part, strict=True):
+                limit = self.model_.limit(target, int(low), int(high))
+                found.append(Constructed([word for _, word in own], limit))
         return found
 
 
-def grow(model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int) -> list[list[list[int]]]:
-    """The k best sequences met by a beam of some width, for each row of `targets`; the path does not depend on k."""
+def grow(
+    model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int
+) -> list[list[tuple[float, list[int]]]]:
+    """Score and symbols of the k best sequences met by a beam, for each row of `targets`; the path does not depend on k."""
     n = len(targets)
     outlook = model.outlook(targets)
     beam = model.starts(targets, width, lengths.longest)
@@ -112,7 +115,7 @@ def grow(model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int
     for scores, some in kept:
         for score, owner, text, size in zip(scores, some.owner, some.text, some.size, strict=True):
             found[owner].append((float(score), text[:size].tolist()))
-    return [[word for _, word in sorted(own, key=lambda entry: -entry[0])[:k]] for own in found]
+    return [sorted(own, key=lambda entry: -entry[0])[:k] for own in found]
 
 
 def _next(model: Model, beam: Prefixes, targets: np.ndarray, outlook: Outlook, width: int) -> Prefixes:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections import defaultdict
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer.core.validation import check_real
+from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed
 from mercer.decoders.strings.beam import BeamSearch, grow
-from mercer.decoders.strings.lengths import Lengths
 from mercer.decoders.strings.prefixes import Model, Prefixes
 
 _BATCH = 256
@@ -55,11 +56,7 @@ class BranchAndBound(BeamSearch):
     """
 
     def __init__(
-        self,
-        time_limit: float = 1.0,
-        width: int = 64,
-        length: Any = None,
-        alphabet: Iterable[Hashable] | None = None,
+        self, time_limit: float = 1.0, width: int = 64, length: Any = None, alphabet: Iterable[Hashable] | None = None
     ) -> None:
         self.time_limit = time_limit
         self.width = width
@@ -74,8 +71,8 @@ class BranchAndBound(BeamSearch):
         found = []
         for i, point in enumerate(points):
             target, own = self.model_.targets(point[None, :]), lengths.only(slice(i, i + 1))
-            search = Search(self.model_, target, int(own.low[0]), int(own.high[0]), k)
-            search.begin_with(grow(self.model_, target, own, int(self.width), k)[0])
+            first = grow(self.model_, target, own, int(self.width), k)[0]
+            search = Search(self.model_, target, (int(own.low[0]), int(own.high[0])), k, first)
             limit = search.run(float(self.time_limit))
             found.append(Constructed([word for _, word in search.best], limit))
         return found
@@ -88,42 +85,37 @@ class Search:
     model: Model
     target: np.ndarray
     """One row."""
-    low: int
-    high: int
+    lengths: tuple[int, int]
+    """The shortest and the longest allowed."""
     k: int
-    best: list[tuple[float, list[int]]] = field(default_factory=list)
-    """Score and sequence, best first."""
-
-    def begin_with(self, words: list[list[int]]) -> None:
-        """Score these sequences and keep them."""
-        for word in words:
-            grown = self.model.empty(self.target, self.high)
-            for symbol in word:
-                linear, square = self.model.extended(grown, self.target)
-                grown = self.model.grown(
-                    grown, np.zeros(1, dtype=np.intp), np.asarray([symbol]), linear[:, symbol], square[:, symbol]
-                )
-            self._keep(grown)
+    best: list[tuple[float, list[int]]]
+    """Score and symbols of the best sequences so far, best first."""
 
     def run(self, seconds: float) -> float:
         """Search until nothing is open or the time is over; return a score that no sequence exceeds."""
-        bounds = self.model.bounder(self.target[0], self.low, self.high)
-        root = self.model.empty(self.target, self.high)
-        heap, store = [(-float(bounds(root)[0]), 0)], Store(root)
+        low, high = self.lengths
+        bounds = self.model.bounder(self.target[0], low, high)
+        root = self.model.empty(self.target, high)
+        heap, stored, size = [(-float(bounds(root)[0]), 0, 0)], [root], 0
         deadline = time.monotonic() + seconds  # preparation does not count
-        while heap and -heap[0][0] > self._least() and time.monotonic() < deadline and store.fits():
-            rows: list[int] = []
-            while heap and len(rows) < _BATCH and -heap[0][0] > self._least():
-                rows.append(heapq.heappop(heap)[1])
-            children = self._children(store.take(np.asarray(rows)))
-            self._keep(children.take(np.flatnonzero(children.size >= self.low)))
-            unfinished = children.take(np.flatnonzero(children.size < self.high))
+        while heap and -heap[0][0] > self._least() and time.monotonic() < deadline and size < _MEMORY:
+            rows: dict[int, list[int]] = defaultdict(list)
+            for _ in range(_BATCH):
+                if not heap or -heap[0][0] <= self._least():
+                    break
+                _, part, row = heapq.heappop(heap)
+                rows[part].append(row)
+            children = self._children(Prefixes.joined([stored[part].take(rows[part]) for part in sorted(rows)]))
+            self._keep(children.take(np.flatnonzero(children.size >= low)))
+            unfinished = children.take(np.flatnonzero(children.size < high))
             if not len(unfinished):
                 continue
             limits = bounds(unfinished)
             kept = np.flatnonzero(limits > self._least())
-            for limit, row in zip(limits[kept], store.add(unfinished.take(kept)), strict=True):
-                heapq.heappush(heap, (-float(limit), int(row)))
+            for row, limit in enumerate(limits[kept]):
+                heapq.heappush(heap, (-float(limit), len(stored), row))
+            stored.append(unfinished.take(kept))
+            size += stored[-1].nbytes
         score = self.best[0][0] if self.best else -np.inf
         return max(score, -heap[0][0]) if heap else score
 
@@ -148,31 +140,3 @@ class Search:
             if np.isfinite(scores[i]) and tuple(word) not in known:
                 self.best.append((float(scores[i]), word))
         self.best = sorted(self.best, key=lambda entry: -entry[0])[: self.k]
-
-
-class Store:
-    """Open prefixes, in rows that are never released."""
-
-    def __init__(self, first: Prefixes) -> None:
-        self._parts = [first]
-        self._starts = [0]
-        self._count = len(first)
-        self._bytes = 0
-
-    def add(self, prefixes: Prefixes) -> np.ndarray:
-        """Store some; return the row of each."""
-        self._parts.append(prefixes)
-        self._starts.append(self._count)
-        self._count += len(prefixes)
-        self._bytes += prefixes.text.nbytes + sum(part.nbytes for part in prefixes.state)
-        return np.arange(self._starts[-1], self._count)
-
-    def take(self, rows: np.ndarray) -> Prefixes:
-        """Those at some rows."""
-        part = np.searchsorted(self._starts, rows, side="right") - 1
-        pieces = [self._parts[p].take(rows[part == p] - self._starts[p]) for p in np.unique(part)]
-        return Prefixes.joined(pieces)
-
-    def fits(self) -> bool:
-        """Whether there is room for more."""
-        return self._bytes < _MEMORY

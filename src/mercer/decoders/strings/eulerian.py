@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,17 @@ import numpy as np
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.validation import check_real
 from mercer.decoders.families import unscaled
+from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, refuse
 from mercer.decoders.strings.beam import BeamSearch
 from mercer.decoders.strings.kernels import window_terms
-from mercer.decoders.strings.lengths import Lengths
-from mercer.decoders.strings.walks import Edges, count_walks, walk
 from mercer.decoders.strings.windows import WindowModel
+
+Gram = tuple[int, ...]
+"""n symbols: an edge from its first n − 1 symbols to its last n − 1."""
+
+Edges = dict[Gram, int]
+"""The count of each n-gram."""
 
 
 class EulerianWalk(BeamSearch):
@@ -51,11 +58,7 @@ class EulerianWalk(BeamSearch):
     model_: WindowModel
 
     def __init__(
-        self,
-        threshold: float = 0.5,
-        width: int = 64,
-        length: Any = None,
-        alphabet: Iterable[Hashable] | None = None,
+        self, threshold: float = 0.5, width: int = 64, length: Any = None, alphabet: Iterable[Hashable] | None = None
     ) -> None:
         self.threshold = threshold
         self.width = width
@@ -105,3 +108,120 @@ class EulerianWalk(BeamSearch):
 
 def _joined(own: list[list[int]], rest: Constructed) -> Constructed:
     return Constructed(own + [word for word in rest.words if word not in own], rest.limit)
+
+
+def walk(edges: Edges) -> list[int]:
+    """A sequence with the n-grams of the heaviest connected part, exactly those where one walk goes through all of them.
+
+    Examples
+    --------
+    >>> walk({(0, 1): 1, (1, 2): 1, (2, 0): 1})
+    [0, 1, 2, 0]
+    >>> walk({(0, 1): 1, (0, 2): 1})  # two walks, joined
+    [0, 2, 0, 1]
+    """
+    part = max(connected_parts(edges), key=lambda part: sum(part.values()), default={})
+    word: list[int] = []
+    for trail in sorted(_trails(part), key=len, reverse=True):
+        text = [*trail[0], *(gram[-1] for gram in trail[1:])]
+        shared = max(n for n in range(min(len(word), len(trail[0]) - 1) + 1) if word[len(word) - n :] == text[:n])
+        word += text[shared:]
+    return word
+
+
+def count_walks(edges: Edges) -> int:
+    """Number of sequences with exactly these n-grams and counts, by the BEST theorem.
+
+    Examples
+    --------
+    >>> count_walks({(0, 1): 1, (1, 2): 1}), count_walks({(0, 1): 2}), count_walks({(0, 1): 1, (1, 0): 1})
+    (1, 0, 2)
+    """
+    surplus = _surplus(edges)
+    odd = sorted((n, node) for node, n in surplus.items() if n)
+    if not edges or len(connected_parts(edges)) > 1 or [n for n, _ in odd] not in ([], [-1, 1]):
+        return 0
+    joined = [(gram[:-1], gram[1:], n) for gram, n in edges.items()]
+    if odd:  # an edge from the end back to the start closes every walk to a circuit
+        joined.append((odd[0][1], odd[1][1], 1))
+    out: Counter[Gram] = Counter()
+    for source, _, n in joined:
+        out[source] += n
+    place = {node: i for i, node in enumerate(out)}
+    laplacian = [[0] * len(out) for _ in out]
+    for source, target, n in joined:
+        laplacian[place[source]][place[source]] += n
+        laplacian[place[source]][place[target]] -= n
+    circuits = _determinant([row[1:] for row in laplacian[1:]]) * prod(factorial(n - 1) for n in out.values())
+    begins = 1 if odd else sum(out.values())  # a circuit may begin at any of its edges
+    # exchanging equal n-grams does not change the sequence
+    return circuits * begins // prod(factorial(n) for n in edges.values())
+
+
+def connected_parts(edges: Edges) -> list[Edges]:
+    """The edges of each connected part of the graph."""
+    root: dict[Gram, Gram] = {}
+
+    def find(node: Gram) -> Gram:
+        while root.setdefault(node, node) != node:
+            node = root[node]
+        return node
+
+    for gram in edges:
+        root[find(gram[:-1])] = find(gram[1:])
+    parts: defaultdict[Gram, Edges] = defaultdict(dict)
+    for gram, n in edges.items():
+        parts[find(gram[1:])][gram] = n
+    return list(parts.values())
+
+
+def _trails(part: Edges) -> list[list[Gram]]:
+    """The fewest walks that together use every edge of a connected part once, as lists of n-grams (Hierholzer)."""
+    left: defaultdict[Gram, list[Gram]] = defaultdict(list)
+    for gram, n in part.items():
+        left[gram[:-1]] += [gram] * n
+    starts = [node for node, n in _surplus(part).items() for _ in range(n)] or [gram[:-1] for gram in list(part)[:1]]
+    trails = [_until_stuck(start, left) for start in starts]
+    for trail in trails:  # circuits are left: each is inserted where it touches a walk
+        at = 0
+        while at <= len(trail):
+            node = trail[at][:-1] if at < len(trail) else trail[-1][1:]
+            if left[node]:
+                trail[at:at] = _until_stuck(node, left)
+            else:
+                at += 1
+    return trails
+
+
+def _until_stuck(node: Gram, left: defaultdict[Gram, list[Gram]]) -> list[Gram]:
+    """Follow unused edges, and remove them, until there are none."""
+    trail = []
+    while left[node]:
+        trail.append(left[node].pop())
+        node = trail[-1][1:]
+    return trail
+
+
+def _surplus(edges: Edges) -> Counter[Gram]:
+    """For each node, the number of edges that leave it less that of edges that enter it."""
+    surplus: Counter[Gram] = Counter()
+    for gram, n in edges.items():
+        surplus[gram[:-1]] += n
+        surplus[gram[1:]] -= n
+    return surplus
+
+
+def _determinant(matrix: list[list[int]]) -> int:
+    """The exact determinant of a matrix of whole numbers (Bareiss)."""
+    rows, sign, before = [list(row) for row in matrix], 1, 1
+    for k in range(len(rows) - 1):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return 0
+        if pivot != k:
+            rows[k], rows[pivot], sign = rows[pivot], rows[k], -sign
+        for i in range(k + 1, len(rows)):
+            for j in range(k + 1, len(rows)):
+                rows[i][j] = (rows[i][j] * rows[k][k] - rows[i][k] * rows[k][j]) // before
+        before = rows[k][k]
+    return sign * rows[-1][-1] if rows else 1

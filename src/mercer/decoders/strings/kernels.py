@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import singledispatch
 from math import comb
 from typing import Any
 
 import numpy as np
 
 from mercer.core.collections import Collection, as_objects
-from mercer.decoders.families import unscaled
-from mercer.kernels import Mismatch, Normalized, Positions, Scaled, Spectrum, Subsequence, Sum, WeightedDegree
+from mercer.decoders.families import factor, unscaled
+from mercer.kernels import Mismatch, Normalized, Positions, Spectrum, Subsequence, Sum, WeightedDegree
 from mercer.kernels.base import Kernel
 
 STATES = 2**18
@@ -40,7 +39,6 @@ class Term:
         return Term(self.length, tuple(factor * each for each in self.similarity), self.changes)
 
 
-@singledispatch
 def window_terms(kernel: Kernel) -> list[Term] | None:
     """The terms of a kernel that adds up over stretches of consecutive symbols; None for any other.
 
@@ -49,39 +47,12 @@ def window_terms(kernel: Kernel) -> list[Term] | None:
     >>> window_terms(0.5 * Spectrum((1, 2)))
     [Term(length=1, similarity=(0.5, 0.0), changes=0), Term(length=2, similarity=(0.5, 0.0, 0.0), changes=0)]
     """
-    return None
-
-
-@window_terms.register
-def _(kernel: Scaled) -> list[Term] | None:
-    inner = window_terms(kernel.kernel)
-    return None if inner is None else [term.scaled(float(kernel.factor)) for term in inner]
-
-
-@window_terms.register
-def _(kernel: Sum) -> list[Term] | None:
-    left, right = window_terms(kernel.left), window_terms(kernel.right)
-    return None if left is None or right is None else left + right
-
-
-@window_terms.register
-def _(kernel: Spectrum) -> list[Term]:
-    return [Term(n, (1.0,) + (0.0,) * n) for n in part_lengths(kernel)]
-
-
-@window_terms.register
-def _(kernel: Mismatch) -> list[Term] | None:
-    if not kernel.is_resolved:
+    found = [(scale, TERMS[type(part)](part) if type(part) in TERMS else None) for scale, part in _addends(kernel)]
+    if any(terms is None for _, terms in found):
         return None
-    length, symbols = int(kernel.length), list(kernel.alphabet or ())
-    # two stretches are similar by the words near both, whose number depends on how many symbols they differ in
-    same, other = symbols[0], symbols[-1]
-    words = as_objects([_word(kernel, [other] * n + [same] * (length - n)) for n in range(length + 1)])
-    similarity = kernel(words[:1], words)[0] if len(symbols) > 1 else [1.0] + [0.0] * length
-    return [Term(length, tuple(map(float, similarity)), min(2 * int(kernel.mismatches), length))]
+    return [term.scaled(scale) for scale, terms in found for term in terms or ()]
 
 
-@singledispatch
 def position_span(kernel: Kernel) -> int | None:
     """Number of consecutive symbols a kernel compares at each position; None for kernels that do not work by position.
 
@@ -90,38 +61,44 @@ def position_span(kernel: Kernel) -> int | None:
     >>> position_span(Positions() + 2.0 * Positions()), position_span(Positions().normalized())
     (1, None)
     """
-    return None
+    spans = [SPANS[type(part)](part) if type(part) in SPANS else None for _, part in _addends(kernel)]
+    return None if None in spans else max(span for span in spans if span is not None)
 
 
-@position_span.register
-def _(kernel: Scaled) -> int | None:
-    return position_span(kernel.kernel)
+def _addends(kernel: Kernel) -> list[tuple[float, Kernel]]:
+    """The kernels a sum of multiples is made of, each with its factor."""
+    inner, scale = unscaled(kernel), factor(kernel)
+    if not isinstance(inner, Sum):
+        return [(scale, inner)]
+    return [(scale * own, part) for side in (inner.left, inner.right) for own, part in _addends(side)]
 
 
-@position_span.register
-def _(kernel: Sum) -> int | None:
-    left, right = position_span(kernel.left), position_span(kernel.right)
-    return None if left is None or right is None else max(left, right)
+def _mismatch_terms(kernel: Mismatch) -> list[Term] | None:
+    if not kernel.is_resolved:
+        return None
+    length, symbols = int(kernel.length), list(kernel.alphabet or ())
+    # two stretches are similar by the words near both, whose number depends on how many symbols they differ in
+    texts = [[symbols[-1]] * n + [symbols[0]] * (length - n) for n in range(length + 1)]
+    words = as_objects(["".join(map(str, text)) if isinstance(kernel.alphabet, str) else tuple(text) for text in texts])
+    similarity = kernel(words[:1], words)[0] if len(symbols) > 1 else [1.0] + [0.0] * length
+    return [Term(length, tuple(map(float, similarity)), min(2 * int(kernel.mismatches), length))]
 
 
-@position_span.register
-def _(kernel: WeightedDegree) -> int | None:
-    return int(kernel.degree) if kernel.shift == 0 else None
+TERMS: dict[type[Kernel], Callable[[Any], list[Term] | None]] = {
+    Spectrum: lambda kernel: [Term(n, (1.0,) + (0.0,) * n) for n in part_lengths(kernel)],
+    Mismatch: _mismatch_terms,
+}
+"""Functions that give the terms of a kernel, by its class."""
 
-
-@position_span.register
-def _(kernel: Positions) -> int:
-    return 1
+SPANS: dict[type[Kernel], Callable[[Any], int | None]] = {
+    Positions: lambda kernel: 1,
+    WeightedDegree: lambda kernel: int(kernel.degree) if kernel.shift == 0 else None,
+}
+"""Functions that give the span of a kernel at each position, by its class."""
 
 
 def unnormalised(kernel: Kernel) -> Kernel:
-    """The kernel inside a cosine, or the kernel itself if it has none.
-
-    Examples
-    --------
-    >>> unnormalised(2.0 * Spectrum(2).normalized()), unnormalised(2.0 * Spectrum(2))
-    (Spectrum(length=2), 2.0 * Spectrum(length=2))
-    """
+    """The kernel inside a cosine, or the kernel itself if it has none."""
     outer = unscaled(kernel)
     return outer.kernel if isinstance(outer, Normalized) else kernel
 
@@ -151,5 +128,10 @@ def around(term: Term, symbols: int) -> int:
     return sum(comb(term.length, m) * (symbols - 1) ** m for m in range(term.changes + 1))
 
 
-def _word(kernel: Mismatch, symbols: list[Hashable]) -> Any:
-    return "".join(map(str, symbols)) if isinstance(kernel.alphabet, str) else tuple(symbols)
+def require_room(states: int, symbols: int) -> None:
+    """Raise ValueError if the table of states and symbols would be too large."""
+    if states * symbols > STEPS:
+        raise ValueError(
+            f"the training outputs have {symbols} symbols in {states} stretches, too many to grow sequences from "
+            f"(more than {STEPS} steps); use decoder=Candidates(), or a kernel of shorter parts"
+        )

@@ -18,10 +18,9 @@ from mercer.decoders.base import Decoder
 from mercer.decoders.families import is_distance_of, unscaled
 from mercer.decoders.pool import snapped
 from mercer.decoders.registry import register
-from mercer.decoders.strings.automaton import require_room
+from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
-from mercer.decoders.strings.kernels import can_construct, position_span
-from mercer.decoders.strings.lengths import Lengths
+from mercer.decoders.strings.kernels import can_construct, position_span, require_room
 from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss
 

@@ -9,12 +9,11 @@ from scipy import sparse
 
 from mercer.core.arrays import to_numpy
 from mercer.decoders.families import unscaled
-from mercer.decoders.strings.automaton import Automaton
 from mercer.decoders.strings.base import StringDecoder
 from mercer.decoders.strings.kernels import ALL, STATES, Term, around, part_lengths, unnormalised, window_terms
 from mercer.decoders.strings.prefixes import Model
 from mercer.decoders.strings.subsequences import SubsequenceModel
-from mercer.decoders.strings.windows import WindowModel
+from mercer.decoders.strings.windows import Automaton, WindowModel
 from mercer.kernels import Subsequence
 from mercer.kernels.base import Kernel
 

@@ -1,10 +1,11 @@
-"""Prefixes of sequences, and the protocol of a model that extends and bounds them."""
+"""Prefixes of sequences, and the base class of models that extend and bound them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,7 +38,12 @@ class Prefixes:
     def __len__(self) -> int:
         return len(self.owner)
 
-    def take(self, rows: np.ndarray) -> Self:
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(part.nbytes for part in (*self._arrays(), *self.state))
+
+    def take(self, rows: Any) -> Self:
         """Some of them, copied."""
         owner, text, size, linear, square = (part[rows] for part in self._arrays())
         return type(self)(owner, text, size, linear, square, tuple(part[rows] for part in self.state))
@@ -53,14 +59,6 @@ class Prefixes:
         return self.owner, self.text, self.size, self.linear, self.square
 
 
-def score(linear: np.ndarray, square: np.ndarray, norm: float | None) -> np.ndarray:
-    """2⟨h, ψ(y)⟩ − l(y, y), with l(y, y) = `norm` under a normalised kernel; minus infinity where ‖φ(y)‖² is zero."""
-    seen = square > 0
-    if norm is None:
-        return np.where(seen, 2.0 * linear - square, -np.inf)
-    return np.where(seen, 2.0 * linear / np.sqrt(np.where(seen, square, 1.0)) - norm, -np.inf)
-
-
 Outlook = tuple[np.ndarray, ...]
 """Expected gains of the next symbols."""
 
@@ -68,44 +66,59 @@ Bounder = Callable[[Prefixes], np.ndarray]
 """For each prefix, a score that no sequence with this prefix exceeds."""
 
 
-class Model(Protocol):
+class Model(ABC):
     """A kernel as beam search and branch and bound see it."""
 
     symbols: int
     """Number of symbols."""
     shortest: int
     """Length of the shortest sequence the kernel sees."""
+    norm: float | None
+    """l(y, y) of a normalised kernel; None where the kernel is not normalised."""
 
+    @abstractmethod
     def targets(self, points: np.ndarray) -> np.ndarray:
         """The points in the model's own terms, one row each, rounded so that ties do not depend on the batch."""
 
-    def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
-        """The score 2⟨h, ψ(y)⟩ − l(y, y); minus infinity for a sequence the kernel does not see."""
-
+    @abstractmethod
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
         """The best prefixes of the shortest length, at most `width` for each point."""
 
+    @abstractmethod
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
         """The empty prefix for each point."""
 
-    def outlook(self, targets: np.ndarray) -> Outlook:
-        """Expected gains of the next symbols, for each point."""
-
-    def ahead(
-        self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """`linear` and `square`, as `extended` gave them, with the expected gains of the next symbols."""
-
+    @abstractmethod
     def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`linear` and `square` of each prefix with each symbol added, two arrays (prefixes, symbols)."""
 
+    @abstractmethod
     def grown(
         self, prefixes: Prefixes, rows: np.ndarray, symbols: np.ndarray, linear: np.ndarray, square: np.ndarray
     ) -> Prefixes:
         """The prefixes at `rows` with a symbol added to each, `linear` and `square` as `extended` gave them."""
 
+    @abstractmethod
     def limit(self, target: np.ndarray, low: int, high: int) -> float:
         """A score that no sequence of an allowed length exceeds, quickly computed."""
 
+    @abstractmethod
     def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
         """Bounds for prefixes of one point, over all sequences of an allowed length."""
+
+    def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
+        """The score 2⟨h, ψ(y)⟩ − l(y, y); minus infinity where ‖φ(y)‖² is zero."""
+        seen = square > 0
+        if self.norm is None:
+            return np.where(seen, 2.0 * linear - square, -np.inf)
+        return np.where(seen, 2.0 * linear / np.sqrt(np.where(seen, square, 1.0)) - self.norm, -np.inf)
+
+    def outlook(self, targets: np.ndarray) -> Outlook:
+        """Expected gains of the next symbols, for each point; by default none."""
+        return ()
+
+    def ahead(
+        self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`linear` and `square`, as `extended` gave them, with the expected gains of the next symbols."""
+        return linear, square

@@ -6,13 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer.decoders.pool import snapped
-from mercer.decoders.strings.prefixes import Bounder, Outlook, Prefixes, score
+from mercer.decoders.strings.prefixes import Bounder, Model, Prefixes
 
 _STEPS = 40
 """Halvings in the search for the multiplier of a bound; any multiplier gives a bound, the right one the least."""
 
 
-class SubsequenceModel:
+class SubsequenceModel(Model):
     r"""The score of a kernel that counts subsequences u of r symbols, :math:`\phi_u(y) = c \sum_{i:\,u=y[i]} \lambda^{l(i)}`.
 
     The last symbol of a new subsequence is the new symbol, the others are a shorter subsequence of the prefix. So the weights of
@@ -44,10 +44,6 @@ class SubsequenceModel:
         """The coordinate of each point along each subsequence."""
         return np.ascontiguousarray(snapped((self.values @ points.T).T))
 
-    def value(self, linear: np.ndarray, square: np.ndarray) -> np.ndarray:
-        """The score."""
-        return score(linear, square, self.norm)
-
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
         """The empty prefix for each point."""
         n = len(targets)
@@ -66,16 +62,6 @@ class SubsequenceModel:
             linear, square = self.extended(grown, targets)
             grown = self.grown(grown, rows, symbol, linear[rows, symbol], square[rows, symbol])
         return grown
-
-    def outlook(self, targets: np.ndarray) -> Outlook:
-        """Nothing: with gaps a symbol counts together with all before it."""
-        return ()
-
-    def ahead(
-        self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The arguments as they are."""
-        return linear, square
 
     def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each prefix with each symbol added."""
