@@ -43,8 +43,8 @@ def test_a_file_of_another_shape_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "words.npz"
     arrays = {"pixels_packed": np.zeros((2, 16), np.uint8), "label": np.zeros(2, np.int8), "words": np.array(["aa"])}
     np.savez(path, **arrays, word_fold=np.zeros(1, np.int8))
-    monkeypatch.setattr("mercer.datasets.ocr.fetch", lambda name: path)
-    with pytest.raises(ValueError, match=r"holds letters \(2, 128\), words \(1,\)"):
+    monkeypatch.setattr("mercer.datasets.store.fetch", lambda name: path)
+    with pytest.raises(ValueError, match=r"holds \{'pixels_packed': \(2, 16\), .*; expected"):
         load_ocr_words()
 
 
@@ -56,7 +56,7 @@ def test_letters_out_of_order_are_refused(tmp_path, monkeypatch):
         "words": np.array(["acb"]),
     }
     np.savez(path, **arrays, word_fold=np.zeros(1, np.int8))
-    monkeypatch.setattr("mercer.datasets.ocr.fetch", lambda name: path)
+    monkeypatch.setattr("mercer.datasets.store.fetch", lambda name: path)
     monkeypatch.setattr("mercer.datasets.ocr._WORDS", 1)
     monkeypatch.setattr("mercer.datasets.ocr._LETTERS", 3)
     with pytest.raises(ValueError, match="do not spell its words in order"):

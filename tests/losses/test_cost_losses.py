@@ -141,7 +141,8 @@ def test_prices_for_tokens_and_bad_prices():
     with pytest.raises(ValueError, match="price of 'a' → 'b'=nan; expected a finite number"):
         WeightedEditDistance(pairs=[("a", "b", float("nan"))])("a", "b")
     with pytest.raises(
-        ValueError, match=r"pairs\[0\] is \('a', 'b'\) in WeightedEditDistance; expected \(true, predicted, price\)"
+        ValueError,
+        match=r"pairs=\[\('a', 'b'\)\] in WeightedEditDistance; expected a list of \(true, predicted, price\)",
     ):
         WeightedEditDistance(pairs=[("a", "b")])("a", "b")
     with pytest.raises(ValueError, match="pairs=3 in WeightedEditDistance; expected a list"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -24,14 +23,7 @@ class DigitHalves:
     shape: tuple[int, int]
 
     def whole(self, inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-        """Join upper and lower halves to images, one per row.
-
-        Examples
-        --------
-        >>> digits = load_digit_halves()
-        >>> digits.whole(digits.inputs[:3], digits.outputs[:3]).shape
-        (3, 8, 8)
-        """
+        """Join upper and lower halves to images, one per row."""
         return np.concatenate([inputs, outputs], axis=1).reshape(-1, *self.shape)
 
 
@@ -56,8 +48,8 @@ def load_digit_halves() -> DigitHalves:
     Examples
     --------
     >>> digits = load_digit_halves()
-    >>> digits.inputs.shape, digits.outputs.shape, digits.shape
-    ((1797, 32), (1797, 32), (8, 8))
+    >>> digits.inputs.shape, digits.outputs.shape, digits.whole(digits.inputs, digits.outputs).shape
+    ((1797, 32), (1797, 32), (1797, 8, 8))
     """
     from sklearn.datasets import load_digits
 
@@ -69,17 +61,19 @@ def load_usps(subset: str = "train") -> Digits:
     """Load the USPS digits of 16×16 pixels (LeCun et al. 1990).
 
     The files, and the order, of *The Elements of Statistical Learning*: read from ``$MERCER_DATA/usps`` (``usps.npz``, or the
-    book's text files), else downloaded once. Files are checked against pinned SHA-256 sums.
-
-    Parameters
-    ----------
-    subset : {"train", "test"}
-        The 7291 training digits or the 2007 test digits.
+    book's text files), else downloaded once. Files are checked against pinned SHA-256 sums. `subset` is "train" (7291 digits)
+    or "test" (2007).
     """
     if subset not in _COUNTS:
         raise ValueError(f"subset is {subset!r}; expected 'train' or 'test'")
     archive = find("usps/usps.npz")
-    pixels, labels = _read_npz(archive, subset) if archive else _read_text(fetch(f"usps/zip.{subset}.gz"))
+    if archive:
+        with np.load(archive, allow_pickle=False) as arrays:
+            # three decimals in single precision: rounded, they are the doubles of the text files
+            pixels, labels = np.round(arrays[f"X_{subset}"].astype(float), 3), arrays[f"y_{subset}"]
+    else:
+        table = np.loadtxt(fetch(f"usps/zip.{subset}.gz"))
+        pixels, labels = table[:, 1:], table[:, 0]
     count = _COUNTS[subset]
     if pixels.shape != (count, 256) or labels.shape != (count,):
         raise ValueError(
@@ -90,14 +84,3 @@ def load_usps(subset: str = "train") -> Digits:
 
 
 _COUNTS = {"train": 7291, "test": 2007}
-
-
-def _read_npz(path: Path, subset: str) -> tuple[np.ndarray, np.ndarray]:
-    with np.load(path, allow_pickle=False) as arrays:
-        # three decimals in single precision: rounded, they are the doubles of the text files
-        return np.round(arrays[f"X_{subset}"].astype(float), 3), arrays[f"y_{subset}"]
-
-
-def _read_text(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    table = np.loadtxt(path)
-    return table[:, 1:], table[:, 0]

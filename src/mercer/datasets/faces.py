@@ -59,12 +59,8 @@ class Faces:
 def load_faces(size: str = "quarter") -> Faces:
     """Load the CMU face images (Mitchell 1997): 20 people, 624 images, four poses, four expressions, with or without sunglasses.
 
-    Read from ``$MERCER_DATA/cmu_faces``, checked against a pinned SHA-256.
-
-    Parameters
-    ----------
-    size : {"quarter", "half"}
-        30 × 32 or 60 × 64 pixels.
+    Read from ``$MERCER_DATA/cmu_faces``, checked against a pinned SHA-256. `size` is "quarter" (30 × 32 pixels) or "half"
+    (60 × 64).
     """
     if size not in _SHAPES:
         raise ValueError(f"size is {size!r}; expected 'quarter' (30 × 32 pixels) or 'half' (60 × 64)")

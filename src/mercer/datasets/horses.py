@@ -20,12 +20,8 @@ class Horses:
 def load_horses() -> dict[str, Horses]:
     """Load the Weizmann horses (Borenstein and Ullman 2002) at 32 × 32 pixels, in the parts of Li, Tarlow and Zemel (2013).
 
-    Read from ``$MERCER_DATA/weizmann_horses32``, checked against a pinned SHA-256.
-
-    Returns
-    -------
-    dict
-        ``"train"`` (160 images), ``"val"`` (40) and ``"test"`` (128).
+    Read from ``$MERCER_DATA/weizmann_horses32``, checked against a pinned SHA-256. The parts are "train" (160 images), "val"
+    (40) and "test" (128).
     """
     name = "weizmann_horses32/weizmann_horses32.npz"
     found = {}

@@ -35,12 +35,7 @@ def load_label_ranking(name: str) -> LabelRanking:
 
     In authorship, glass, iris and vehicle the ranking is the order of the classes under a naive Bayes classifier of the
     original data; in housing it is the order of attributes left out of the inputs. Read from ``$MERCER_DATA/label_ranking``,
-    checked against a pinned SHA-256.
-
-    Parameters
-    ----------
-    name : str
-        One of ``"authorship"``, ``"glass"``, ``"iris"``, ``"vehicle"``, ``"housing"``, ``"sushi"``.
+    checked against a pinned SHA-256. `name` is a key of `SHAPES`.
     """
     if name not in SHAPES:
         raise ValueError(f"name={name!r}; expected one of {', '.join(SHAPES)}")

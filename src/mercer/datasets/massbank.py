@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import Table, fetch
 from mercer.structures.molecules.spectra import MassSpectrum
 
 PROTON = 1.007276467
@@ -14,7 +14,7 @@ PROTON = 1.007276467
 
 
 @dataclass(frozen=True)
-class MolecularSpectra:
+class MolecularSpectra(Table):
     """Spectra, the SMILES, mass and packed ECFP4 fingerprint of their molecules, and a mask of the test spectra."""
 
     spectra: np.ndarray
@@ -22,13 +22,6 @@ class MolecularSpectra:
     masses: np.ndarray
     fingerprints: np.ndarray
     is_test: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.spectra)
-
-    def take(self, rows: np.ndarray) -> MolecularSpectra:
-        """Return the spectra at `rows`."""
-        return MolecularSpectra(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
 def load_massbank() -> MolecularSpectra:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import fetch, read_arrays
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,8 @@ SIZES = {
 def load_multilabel(name: str) -> MultiLabel:
     """Load a multi-label set of the Mulan collection (Tsoumakas et al. 2011), with its official split.
 
-    Read from ``$MERCER_DATA/multilabel``, checked against a pinned SHA-256.
-
-    Parameters
-    ----------
-    name : {"bibtex", "corel5k", "emotions", "enron", "yeast"}
-        Name of the set.
+    Read from ``$MERCER_DATA/multilabel``, checked against a pinned SHA-256. `name` is "bibtex", "corel5k", "emotions", "enron"
+    or "yeast".
     """
     if name not in SIZES:
         raise ValueError(f"name is {name!r}; expected one of {', '.join(SIZES)}")
@@ -60,10 +56,7 @@ def load_multilabel(name: str) -> MultiLabel:
             for split, rows in (("train", train), ("test", test))
             for kind, columns in (("X", features), ("Y", labels))
         ]
-        names = [arrays[each] for each in ("labels", "features")]
-    for each, expected in zip(names, (labels, features), strict=True):
-        if each.shape != (expected,):
-            raise ValueError(f"{path} names {len(each)} columns; expected {expected}")
+    names = read_arrays(path, {"labels": (labels,), "features": (features,)})
     X_train, Y_train, X_test, Y_test = parts
     return MultiLabel(X_train, Y_train.astype(np.int8), X_test, Y_test.astype(np.int8), *names)
 
@@ -79,9 +72,8 @@ def _dense(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, int], 
                 f"{name} in {path} has entries in columns {columns.min()} to {columns.max()}; expected 0 to {shape[1] - 1}"
             )
         values = arrays[f"{name}_data"] if f"{name}_data" in arrays else np.ones(len(columns))
-        matrix = (
-            sparse.csr_array((values, columns, starts), shape=tuple(arrays[f"{name}_shape"])).toarray().astype(float)
-        )
+        rows = sparse.csr_array((values, columns, starts), shape=tuple(arrays[f"{name}_shape"]))
+        matrix = rows.toarray().astype(float)
     if matrix.shape != shape:
         raise ValueError(f"{name} in {path} has shape {matrix.shape}; expected {shape}")
     return matrix

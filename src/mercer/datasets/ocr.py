@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.datasets.store import fetch
+from mercer.datasets.store import Table, read_arrays
 
 LETTER_SHAPE = (16, 8)
 """Rows and columns of the image of one letter."""
 
 
 @dataclass(frozen=True)
-class HandwrittenWords:
+class HandwrittenWords(Table):
     """Words as images of their letters, as strings, and the fold each belongs to.
 
     `images` holds one array (letters × 16 × 8) of zeros and ones per word, `strings` the words, `folds` numbers from 0 to 9.
@@ -23,13 +23,6 @@ class HandwrittenWords:
     strings: np.ndarray
     folds: np.ndarray
 
-    def __len__(self) -> int:
-        return len(self.strings)
-
-    def take(self, rows: np.ndarray) -> HandwrittenWords:
-        """Return the words at `rows`."""
-        return HandwrittenWords(self.images[rows], self.strings[rows], self.folds[rows])
-
 
 def load_ocr_words() -> HandwrittenWords:
     """Load the 6877 handwritten words of Kassel (1995), as cut into letters and folds by Taskar et al. (2004).
@@ -37,20 +30,13 @@ def load_ocr_words() -> HandwrittenWords:
     52,152 letters of 16×8 binary pixels; 55 distinct words, each without its first letter, which was a capital.
     Read from ``$MERCER_DATA/ocr_letters``, checked against a pinned SHA-256.
     """
-    with np.load(fetch("ocr_letters/ocr_letters.npz"), allow_pickle=False) as arrays:
-        packed, labels = arrays["pixels_packed"], arrays["label"]
-        strings, folds = arrays["words"], arrays["word_fold"]
-    pixels = np.unpackbits(packed, axis=1) if packed.ndim == 2 else packed
-    if pixels.shape != (_LETTERS, 128) or strings.shape != (_WORDS,) or folds.shape != (_WORDS,):
-        raise ValueError(
-            f"the OCR file holds letters {pixels.shape}, words {strings.shape} and folds {folds.shape}; expected "
-            f"({_LETTERS}, 128), ({_WORDS},) and ({_WORDS},)"
-        )
+    shapes = {"pixels_packed": (_LETTERS, 16), "label": (_LETTERS,), "words": (_WORDS,), "word_fold": (_WORDS,)}
+    packed, labels, strings, folds = read_arrays("ocr_letters/ocr_letters.npz", shapes)
     if "".join(strings) != "".join(chr(ord("a") + label) for label in labels):
         raise ValueError(
             "the OCR file's letters do not spell its words in order; expected the letters of each word in turn"
         )
-    ends = np.cumsum([len(word) for word in strings])
+    pixels, ends = np.unpackbits(packed, axis=1), np.cumsum([len(word) for word in strings])
     images, words = np.empty(_WORDS, dtype=object), np.empty(_WORDS, dtype=object)
     for i, letters in enumerate(np.split(pixels.reshape(-1, *LETTER_SHAPE), ends[:-1])):
         images[i], words[i] = letters, str(strings[i])

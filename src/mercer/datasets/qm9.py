@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.datasets.store import fetch
+from mercer.core.collections import as_objects
+from mercer.datasets.store import Table, fetch, read_arrays
 from mercer.structures.graphs import networkx
 
 ELEMENTS = {6: "C", 7: "N", 8: "O", 9: "F"}
@@ -16,7 +17,7 @@ ELEMENTS = {6: "C", 7: "N", 8: "O", 9: "F"}
 
 
 @dataclass(frozen=True)
-class SmallMolecules:
+class SmallMolecules(Table):
     """Molecules of up to nine atoms: their SMILES, and their graphs as matrices."""
 
     smiles: np.ndarray
@@ -25,13 +26,6 @@ class SmallMolecules:
     bonds: np.ndarray
     """Orders of the bonds of all pairs of atoms, row by row of the upper triangle."""
     charges: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.smiles)
-
-    def take(self, rows: np.ndarray) -> SmallMolecules:
-        """Return the molecules at `rows`."""
-        return SmallMolecules(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def graphs(self) -> np.ndarray:
         """Return networkx graphs, nodes labelled by element and edges by the order of the bond."""
@@ -53,18 +47,13 @@ def load_qm9() -> SmallMolecules:
 
     SMILES in alphabetical order; bonds without aromatic ones. Read from ``$MERCER_DATA/qm9``, checked against a pinned SHA-256.
     """
-    with np.load(fetch("qm9/qm9_graphs.npz"), allow_pickle=False) as arrays:
-        atoms, bonds, charges = arrays["atoms"], arrays["bonds_upper"], arrays["charges"]
+    shapes = {"atoms": (_COUNT, 9), "bonds_upper": (_COUNT, 36), "charges": (_COUNT, 9)}
+    graphs = read_arrays("qm9/qm9_graphs.npz", shapes)
     with gzip.open(fetch("qm9/qm9_smiles.txt.gz"), "rt", encoding="utf-8") as lines:
         texts = lines.read().split()
-    if len(texts) != _COUNT or atoms.shape != (_COUNT, 9) or bonds.shape != (_COUNT, 36):
-        raise ValueError(
-            f"the QM9 files hold {len(texts)} SMILES, atoms {atoms.shape} and bonds {bonds.shape}; expected {_COUNT}, "
-            f"({_COUNT}, 9) and ({_COUNT}, 36)"
-        )
-    smiles = np.empty(_COUNT, dtype=object)
-    smiles[:] = texts
-    return SmallMolecules(smiles, atoms, bonds, charges)
+    if len(texts) != _COUNT:
+        raise ValueError(f"qm9/qm9_smiles.txt.gz holds {len(texts)} SMILES; expected {_COUNT}")
+    return SmallMolecules(as_objects(texts), *graphs)
 
 
 _COUNT = 133595

@@ -12,8 +12,10 @@ import os
 import shutil
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -32,35 +34,29 @@ class Source:
     url: str | None = None
 
 
+class Table:
+    """A dataclass whose fields are columns of one length, one row per object."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the objects at `rows`."""
+        return type(self)(*(column[rows] for column in vars(self).values()))
+
+
 _ESL = "https://hastie.su.domains/ElemStatLearn/datasets"
 _DOWNLOADS = {f"usps/{name}": f"{_ESL}/{name}" for name in ("zip.train.gz", "zip.test.gz")}
-
-
-def _sources() -> dict[str, Source]:
-    """Read ``SHA256SUMS``, a list that ``sha256sum --check`` reads too."""
-    lines = Path(__file__).with_name("SHA256SUMS").read_text(encoding="utf-8").splitlines()
-    pairs = (line.split(maxsplit=1) for line in lines)
-    return {name: Source(digest, _DOWNLOADS.get(name)) for digest, name in pairs}
-
-
-SOURCES: dict[str, Source] = _sources()
+_SUMS = Path(__file__).with_name("SHA256SUMS").read_text(encoding="utf-8").splitlines()
+SOURCES = {name: Source(sha256, _DOWNLOADS.get(name)) for sha256, name in (line.split(maxsplit=1) for line in _SUMS)}
 """All files of the data sets, by their paths under ``$MERCER_DATA``."""
 
 
 def fetch(name: str) -> Path:
     """Return the path of a file, its checksum verified; download it if necessary.
 
-    Parameters
-    ----------
-    name : str
-        A key of `mercer.datasets.store.SOURCES`, such as ``"usps/zip.train.gz"``.
-
-    Raises
-    ------
-    ChecksumError
-        The file has another SHA-256 than the one pinned.
-    FileNotFoundError
-        The file was not found and cannot be downloaded; the message says where to put it.
+    `name` is a key of `SOURCES`, such as ``"usps/zip.train.gz"``. Raises ChecksumError if the file has another SHA-256 than the
+    one pinned, FileNotFoundError if it was not found and cannot be downloaded; the message says where to put it.
     """
     path = find(name)
     if path is not None:
@@ -107,7 +103,7 @@ def cache_folder() -> Path:
     return (Path(root) if root else Path.home() / ".cache") / "mercer"
 
 
-def read_arrays(name: str, shapes: dict[str, tuple[int, ...]]) -> list[np.ndarray]:
+def read_arrays(name: str, shapes: Mapping[str, tuple[int, ...]]) -> list[np.ndarray]:
     """Read arrays of an ``.npz`` file; raise ValueError unless they have these shapes."""
     with np.load(fetch(name), allow_pickle=False) as arrays:
         found = {each: arrays[each] for each in shapes if each in arrays}

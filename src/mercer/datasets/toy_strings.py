@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.datasets.store import Table
+
 LETTERS = "abcd"
 """The alphabet of the inputs."""
 
@@ -32,15 +34,12 @@ STARTS = (np.full(4, 0.25), np.full(4, 0.25), np.array([0.0, 0.0, 0.5, 0.5]))
 
 
 @dataclass(frozen=True)
-class StringPairs:
+class StringPairs(Table):
     """Pairs of strings (object arrays) and the class, 0 to 2, each was drawn from."""
 
     inputs: np.ndarray
     outputs: np.ndarray
     classes: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.classes)
 
 
 def make_string_pairs(n: int = 200, random_state: int | None = None, inserted: str = LETTERS) -> StringPairs:
@@ -49,16 +48,8 @@ def make_string_pairs(n: int = 200, random_state: int | None = None, inserted: s
     Inputs come from a Markov chain over a, b, c, d, of 10 to 15 letters: in class 0 every letter is as likely as any
     other to come next, in class 1 a letter is followed by itself with probability 0.7, in class 2 too but there are
     only c and d. Outputs are `abad`, `dbbd`, `aabc` with noise: one insertion (probability 0.3) or two (0.15), then one
-    deletion (0.3) or two (0.15), letters and places at random.
-
-    Parameters
-    ----------
-    n : int
-        Number of pairs.
-    random_state : int, optional
-        Seed.
-    inserted : str
-        The letters an insertion draws from. The paper's text names four letters; an example it shows has an `e`.
+    deletion (0.3) or two (0.15), letters and places at random. Insertions draw from the letters `inserted`: the paper's text
+    names four, one of its examples has an `e`.
 
     Examples
     --------
@@ -80,13 +71,7 @@ def make_string_pairs(n: int = 200, random_state: int | None = None, inserted: s
 
 
 def likeliest_class(inputs: Sequence[str]) -> np.ndarray:
-    """Return the class under which each input is most probable, the best possible prediction.
-
-    Examples
-    --------
-    >>> likeliest_class(["abcdabcdab", "aaaabbbbaa", "ccccccdddd"])
-    array([0, 1, 2])
-    """
+    """Return the class under which each input is most probable, the best possible prediction."""
     scores = np.empty((len(inputs), len(CLEAN)))
     with np.errstate(divide="ignore"):  # a letter a class does not have: log 0
         logs = [(np.log(start), np.log(moves)) for start, moves in zip(STARTS, TRANSITIONS, strict=True)]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mercer.datasets.store import Table
 from mercer.structures.grammar import Grammar
 from mercer.structures.trees import Tree, is_node, leaves
 
@@ -71,14 +72,11 @@ _BARE = ("noon", "dawn", "anger")
 
 
 @dataclass(frozen=True)
-class ParsedSentences:
+class ParsedSentences(Table):
     """Sentences, as tuples of words, and the tree of each (object arrays)."""
 
     sentences: np.ndarray
     trees: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.trees)
 
 
 def make_parsed_sentences(n: int = 200, random_state: int | None = None) -> ParsedSentences:
@@ -108,14 +106,7 @@ def make_parsed_sentences(n: int = 200, random_state: int | None = None) -> Pars
 
 
 def log_likelihood(tree: Tree) -> float:
-    """Return the log-probability of a tree up to a constant of its sentence; its maximum is the best possible prediction.
-
-    Examples
-    --------
-    >>> means, owned = (log_likelihood(tree) for tree in GRAMMAR.parses("I hit the dog with the hammer".split())[::-1])
-    >>> means > owned
-    True
-    """
+    """Return the log-probability of a tree up to a constant of its sentence; its maximum is the best possible prediction."""
     total, opened = 0.0, 2
     for depth, head, phrase in attachments(tree):
         said = _said_of(head)
@@ -128,10 +119,7 @@ def log_likelihood(tree: Tree) -> float:
 def attachments(tree: Tree) -> list[tuple[int, str, str]]:
     """List the phrases from left to right: depth of the attachment, the verb (depth 0) or noun, and the phrase.
 
-    Examples
-    --------
-    >>> attachments(GRAMMAR.parses("I hit the dog with the hammer".split())[1])
-    [(0, 'hit', 'with hammer')]
+    The verb phrase of "I hit the dog with the hammer" gives ``[(0, 'hit', 'with hammer')]``.
     """
     action, after = tree[2], []
     while action[1][0] == "VP":

@@ -45,10 +45,8 @@ class Kendall(Loss):
         require_same_width(A, B, "items")
         A, B = side_by_side(A, B, paired=paired)
         xp = namespace(A)
-        # all zero, and all there is for a single item
-        agreement = pairs = strict = other_strict = row_products(
-            xp.zeros_like(A[:, :1]), xp.zeros_like(B[:, :1]), paired
-        )
+        zero = row_products(xp.zeros_like(A[:, :1]), xp.zeros_like(B[:, :1]), paired)
+        agreement = pairs = strict = other_strict = zero
         for item in range(A.shape[1] - 1):
             a, known_a = _compared(A, item)
             b, known_b = _compared(B, item)
@@ -92,7 +90,8 @@ class RocAuc(Loss):
         relevant, scores = _labels_and_scores(Y_true, Y_pred, paired)
         xp = namespace(relevant)
         ordered = row_products(relevant, like(rankdata(to_numpy(scores), axis=1), relevant), paired)
-        above, below = (_per_row(xp.sum(each, axis=1), paired) for each in (relevant, 1.0 - relevant))
+        relevant = relevant if paired else relevant[:, None, :]
+        above, below = xp.sum(relevant, axis=-1), xp.sum(1.0 - relevant, axis=-1)
         pairs = above * below
         right = ordered - above * (above + 1.0) / 2.0
         share = right / xp.where(pairs == 0, xp.ones_like(pairs), pairs)
@@ -140,7 +139,7 @@ class TopK(Loss):
         true, scores = _labels_and_scores(Y_true, Y_pred, paired)
         xp = namespace(true)
         first = like((rankdata(-to_numpy(scores), method="max", axis=1) <= self.k).astype(float), true)
-        found, sizes = row_products(true, first, paired), _per_row(xp.sum(true, axis=1), paired)
+        found, sizes = row_products(true, first, paired), xp.sum(true if paired else true[:, None, :], axis=-1)
         missed = 1.0 - found / xp.clip(sizes, 1.0, float(self.k))
         return xp.where(sizes == 0, xp.zeros_like(found), missed)
 
@@ -158,7 +157,7 @@ def _compared(rankings: Array, item: int) -> tuple[Array, Array]:
 
 def _ranks(rankings: Collection, name: str) -> Array:
     """Rankings as rows of doubles, NaN where an item has no rank."""
-    rows = rankings if is_numeric(rankings) else np.asarray([_vector(row) for row in _of_one_length(rankings, name)])
+    rows = rankings if is_numeric(rankings) else np.asarray(_of_one_length(rankings, name))
     if rows.ndim != 2:
         raise ValueError(f"{name} has shape {tuple(rows.shape)}; expected one row of ranks for each ranking")
     ranks = float64(rows)
@@ -181,10 +180,6 @@ def _of_one_length(rankings: Collection, name: str) -> list[Any]:
                 "Write NaN for an item that is not ranked"
             )
     return rows
-
-
-def _vector(row: Any) -> Array:
-    return row if is_array(row) else np.asarray(row)
 
 
 def _is_vector(row: Any) -> bool:
@@ -235,8 +230,3 @@ def _one_hot(labels: np.ndarray, scores: Array) -> Array:
             f"Y_true[{i}] is label {labels[i]}; expected one from 0 to {width - 1}, as Y_pred has {width} scores"
         )
     return like(np.eye(width)[labels.astype(np.intp)], scores)
-
-
-def _per_row(values: Array, paired: bool) -> Array:
-    """A number for each true object, ready for arithmetic on pairs or on the whole matrix."""
-    return values if paired else values[:, None]

@@ -120,15 +120,10 @@ class WeightedEditDistance(Loss):
         return prices[:, 0] if paired else prices
 
     def _check_parameters(self) -> None:
-        if not is_sequence(self.pairs):
+        if not is_sequence(self.pairs) or not all(is_sequence(pair) and len(pair) == 3 for pair in self.pairs):
             raise ValueError(
                 f"pairs={self.pairs!r:.80} in WeightedEditDistance; expected a list of (true, predicted, price)"
             )
-        for i, pair in enumerate(self.pairs):
-            if not is_sequence(pair) or len(pair) != 3:
-                raise ValueError(
-                    f"pairs[{i}] is {pair!r:.60} in WeightedEditDistance; expected (true, predicted, price)"
-                )
         prices = {name: getattr(self, name) for name in ("insertion", "deletion", "replacement")}
         prices |= {f"price of {a!r} → {b!r}": price for a, b, price in self.pairs}
         for name, price in prices.items():
@@ -164,21 +159,6 @@ def _are_sets(objects: Collection) -> bool:
 
 
 @compiled
-def _edits(a: np.ndarray, b: np.ndarray, row: np.ndarray) -> int:
-    """Levenshtein distance by dynamic programming; `row` is scratch for len(b) + 1 numbers."""
-    for j in range(len(b) + 1):
-        row[j] = j
-    for i in range(len(a)):
-        diagonal = row[0]
-        row[0] = i + 1
-        for j in range(len(b)):
-            replaced = diagonal + (a[i] != b[j])
-            diagonal = row[j + 1]
-            row[j + 1] = min(replaced, min(diagonal, row[j]) + 1)
-    return row[len(b)]
-
-
-@compiled
 def _edit_distances(
     a: np.ndarray, a_starts: np.ndarray, b: np.ndarray, b_starts: np.ndarray, paired: bool
 ) -> np.ndarray:
@@ -190,7 +170,17 @@ def _edit_distances(
         left = a[a_starts[i] : a_starts[i + 1]]
         for column in range(distances.shape[1]):
             j = i if paired else column
-            distances[i, column] = _edits(left, b[b_starts[j] : b_starts[j + 1]], row)
+            right = b[b_starts[j] : b_starts[j + 1]]
+            for q in range(len(right) + 1):
+                row[q] = q
+            for p in range(len(left)):
+                diagonal = row[0]
+                row[0] = p + 1
+                for q in range(len(right)):
+                    replaced = diagonal + (left[p] != right[q])
+                    diagonal = row[q + 1]
+                    row[q + 1] = min(replaced, min(diagonal, row[q]) + 1)
+            distances[i, column] = row[len(right)]
     return distances
 
 

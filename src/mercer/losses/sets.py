@@ -98,7 +98,6 @@ class IoU(Loss):
 
     Examples
     --------
-    >>> import numpy as np
     >>> IoU()(np.array([[1, 1], [0, 0]]), np.array([[0.9, 0.2], [0.7, 0.0]]))
     0.6666666666666667
     """
@@ -114,14 +113,12 @@ class IoU(Loss):
         if len(shapes) > 1:
             own, other = shapes
             raise ValueError(f"the masks of Y_true have shape {own} and those of Y_pred {other}; expected one shape")
-        A, B = map(self._inside, side_by_side(A, B, paired=paired))
-        both, xp = row_products(A, B, paired), namespace(A)
+        A, B = side_by_side(A, B, paired=paired)
+        xp = namespace(A)
+        A, B = (xp.astype(each > self.threshold, xp.float64) for each in (A, B))
+        both = row_products(A, B, paired)
         left, right = broadcast(xp.sum(A, axis=1), xp.sum(B, axis=1), paired)
         return 1.0 - _share(both, left + right - both, 1.0)
-
-    def _inside(self, images: Array) -> Array:
-        xp = namespace(images)
-        return xp.astype(images > self.threshold, xp.float64)
 
 
 def _share(part: Array, whole: Array, empty: float) -> Array:

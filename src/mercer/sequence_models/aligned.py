@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from mercer.core.collections import as_objects
 from mercer.core.validation import check_whole
 from mercer.decoders import Ranked
 from mercer.sequence_models.alignment import Aligner
-from mercer.sequence_models.base import WordEstimator
+from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.context_model import ContextModel, Reading
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.ngrams import NgramModel
@@ -25,6 +26,7 @@ _TRUST_IN_RUNS = 0.2
 """Weight of the model of runs, of 1 in all, before it is learned."""
 
 
+@dataclass(eq=False, repr=False)
 class AlignedSequences(WordEstimator):
     r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
 
@@ -86,25 +88,14 @@ class AlignedSequences(WordEstimator):
     ['ko', 'so']
     """
 
-    def __init__(  # noqa: PLR0913
-        self,
-        longest: int = 3,
-        width: int = 10,
-        held_out: int = 1000,
-        together: int = 20000,
-        sample: int = 800,
-        landmarks: int = 2500,
-        loss: Any = None,
-        seed: int = 0,
-    ) -> None:
-        self.longest = longest
-        self.width = width
-        self.held_out = held_out
-        self.together = together
-        self.sample = sample
-        self.landmarks = landmarks
-        self.loss = loss
-        self.seed = seed
+    longest: int = 3
+    width: int = 10
+    held_out: int = 1000
+    together: int = 20000
+    sample: int = 800
+    landmarks: int = 2500
+    loss: Any = None
+    seed: int = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
@@ -116,16 +107,15 @@ class AlignedSequences(WordEstimator):
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
-        inputs, outputs = as_objects(X, "X"), as_objects(y, "y")
-        if len(inputs) != len(outputs):
-            raise ValueError(f"X has {len(inputs)} objects and y has {len(outputs)}; expected as many of each")
-        words, sounds = SequenceCodec.encode(inputs, "X"), SequenceCodec.encode(outputs, "y")
+        words, sounds = SequenceCodec.encode(X, "X"), SequenceCodec.encode(y, "y")
+        require_as_many(len(words), len(sounds))
         aligner = Aligner(longest=self.longest)
         words, sounds = self._alignable(aligner, words, sounds)
         aligner.fit(words, sounds)
         cuts = [aligner.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
         inventory = Inventory().fit(words, cuts)
-        held_out = self._held_out(len(words))
+        order = np.random.default_rng(self.seed).permutation(len(words))
+        held_out = np.isin(np.arange(len(words)), order[: min(self.held_out, len(words) // 4)])
         word_codes = [inventory.inputs_.codes(word) for word in words]
         cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
         models = [
@@ -136,7 +126,7 @@ class AlignedSequences(WordEstimator):
             for backwards in (False, True)
         ]
         self.aligner_, self.inventory_, self.models_ = aligner, inventory, models
-        self._codec = SequenceCodec.of(outputs)
+        self._codec = SequenceCodec.of(as_objects(y, "y"))
         runs = [_runs(word, cut) for word, cut in zip(word_codes, cut_codes, strict=True)]
         self.runs_ = NgramModel().fit([run for run, out in zip(runs, held_out, strict=True) if not out])
         self.trust_ = self._learn_trust(words, sounds, held_out)
@@ -151,11 +141,9 @@ class AlignedSequences(WordEstimator):
         """
         check_is_fitted(self, "trust_")
         check_whole(k, "k")
-        given = candidates
-        if candidates is not None:
-            given = SequenceCodec.encode(as_objects(candidates, "candidates"), "candidates")
+        given = None if candidates is None else SequenceCodec.encode(candidates, "candidates")
         ranked = []
-        for word in SequenceCodec.encode(as_objects(X, "X"), "X"):
+        for word in SequenceCodec.encode(X, "X"):
             sounds, scores = self._constructed(word) if given is None else self._given(word, given)
             possible = np.isfinite(scores).all(axis=1)
             totals = np.full(len(scores), -np.inf)
@@ -168,7 +156,7 @@ class AlignedSequences(WordEstimator):
         """Return the outputs the beams found for each input, best first, with their scores by every model (as in `trust_`)."""
         check_is_fitted(self, "trust_")
         found = []
-        for word in SequenceCodec.encode(as_objects(X, "X"), "X"):
+        for word in SequenceCodec.encode(X, "X"):
             sounds, scores = self._constructed(word)
             order = np.argsort(-(scores @ self.trust_), kind="stable")
             found.append(Ranked(self._codec.decode([sounds[i] for i in order]), scores[order]))
@@ -176,11 +164,9 @@ class AlignedSequences(WordEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """Return minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
-        outputs = as_objects(y, "y")
-        predicted = self.predict(X)
-        if len(outputs) != len(predicted):
-            raise ValueError(f"X has {len(predicted)} objects and y has {len(outputs)}; expected as many of each")
-        return -self._mean_loss(self._codec.decode(SequenceCodec.encode(outputs, "y")), predicted)
+        predicted, outputs = self.predict(X), SequenceCodec.encode(y, "y")
+        require_as_many(len(predicted), len(outputs))
+        return -self._mean_loss(self._codec.decode(outputs), predicted)
 
     # -- candidates and their scores ------------------------------------------------------------------
 
@@ -219,11 +205,6 @@ class AlignedSequences(WordEstimator):
 
     # -- fitting --------------------------------------------------------------------------------------
 
-    def _held_out(self, n: int) -> np.ndarray:
-        """Return a mask of the words the weights of the scores are learned from."""
-        order = np.random.default_rng(self.seed).permutation(n)
-        return np.isin(np.arange(n), order[: min(self.held_out, n // 4)])
-
     def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray) -> np.ndarray:
         scores, correct = [], []
         for i in np.flatnonzero(held_out).tolist():
@@ -261,23 +242,8 @@ def trust_in_scores(
     .. math:: \min_w \; -\sum_i \log \frac{\sum_{c \text{ correct}} e^{w^\top s_{ic}}}{\sum_c e^{w^\top s_{ic}}}
               + \frac{\text{strength}}{2} \lVert w - \text{prior} \rVert^2
 
-    Parameters
-    ----------
-    scores : sequence of arrays (candidates, scores)
-        One list of candidates for each input.
-    correct : sequence of boolean arrays
-        The correct candidates; lists without a correct candidate, or without a wrong one, are left out.
-    prior : array
-        The weights the penalty pulls towards.
-    strength : float
-        Strength of the penalty.
-
-    Examples
-    --------
-    >>> lists = [np.array([[0.0, -2.0], [-3.0, 0.0]])] * 20
-    >>> trusted = trust_in_scores(lists, [np.array([True, False])] * 20, prior=np.array([0.5, 0.5]))
-    >>> bool(trusted[0] > trusted[1])
-    True
+    `scores` holds an array (candidates, scores) for each list and `correct` a mask of its correct candidates. Lists without a
+    correct candidate, or without a wrong one, are left out.
     """
     useful = [(s, c) for s, c in zip(scores, correct, strict=True) if c.any() and not c.all()]
     if not useful:

@@ -9,7 +9,6 @@ import numpy as np
 
 from mercer.core.compiled import compiled
 from mercer.sequence_models.symbols import UNKNOWN, Alphabet, Chunk, Symbols
-from mercer.structures.sequences import Codes
 
 
 @dataclass
@@ -62,13 +61,14 @@ class Aligner:
                 f"{len(self._inputs)} input and {len(self._outputs)} output symbols make too many chunks of {self.longest} "
                 "to number; lower longest, or write the sequences in fewer symbols"
             )
-        lattices = self._lattices(pairs)
-        known, events = np.unique(lattices.symbols, return_inverse=True)
+        lattices = [self._lattice(x, y) for x, y in pairs]
+        starts = np.concatenate([[0], np.cumsum([len(lattice) for lattice in lattices])])
+        known, events = np.unique(np.concatenate(lattices), return_inverse=True)
         prior = self.smoothing + self.copies * self._copied(known)
         table = self.uneven ** np.abs(self._sizes(known) - 1.0)
         lengths = np.asarray([(len(x), len(y)) for x, y in pairs], dtype=np.int64)
         for _ in range(self.rounds):
-            counts = _expected_counts(events, lattices.starts, lengths, table, self.longest)
+            counts = _expected_counts(events, starts, lengths, table, self.longest)
             table = (counts + prior) / np.sum(counts + prior)
         self._known, self._log_table = known, np.log(table)
         return self
@@ -97,10 +97,6 @@ class Aligner:
 
     def _chunk_codes(self) -> int:
         return (len(self._outputs) + 2) ** self.longest
-
-    def _lattices(self, pairs: list[tuple[Symbols, Symbols]]) -> Codes:
-        parts = [self._lattice(x, y) for x, y in pairs]
-        return Codes(np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])]))
 
     def _lattice(self, x: Symbols, y: Symbols) -> np.ndarray:
         """Number every event (x_i stands for y[j:j+size]), laid out as [i, j, size]; chunks past the end repeat."""

@@ -39,3 +39,9 @@ class WordEstimator(BaseEstimator):
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
+
+
+def require_as_many(inputs: int, outputs: int, name: str = "y") -> None:
+    """Raise ValueError unless there is one output for each input."""
+    if inputs != outputs:
+        raise ValueError(f"X has {inputs} objects and {name} has {outputs}; expected as many of each")

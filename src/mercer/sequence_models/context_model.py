@@ -67,12 +67,9 @@ class ContextModel:
         One ridge for all vowels and one for all consonants (see `alternating_class`), in which rare symbols learn from the
         others through the characters of their chunks; else one ridge for each input symbol, with settings of its own that start
         from those of its class.
-    sample : int
-        Contexts from which the settings of a shared ridge are learned; fewer for each of several, for the same work.
-    landmarks : int
-        Most contexts that a ridge has coefficients for; where there are more, a sample of them.
-    seed : int
-        Seed of the sample and the landmarks.
+    sample, landmarks, seed : int
+        Contexts from which the settings of a shared ridge are learned (fewer for each of several ridges), most contexts that a
+        ridge has coefficients for, and the seed of both samples.
     """
 
     backwards: bool = False

@@ -21,28 +21,13 @@ _NEIGHBOURS = 4
 _FAR = 3
 """Counts of symbols and of syllables are distinguished up to this one."""
 
-
-def _names() -> tuple[str, ...]:
-    offsets = [offset for size in range(1, _NEIGHBOURS + 1) for offset in (-size, size)]
-    return (
-        "symbol",
-        *(f"symbol {offset:+d}" for offset in offsets),
-        *(f"class {offset:+d}" for offset in offsets),
-        "consonants after",
-        "consonants before",
-        "syllables before",
-        "syllables after",
-        "double after",
-        "double before",
-        "vowel after",
-        "vowel before",
-        "last three",
-        "last two",
-        "first three",
-    )
-
-
-INPUT_COLUMNS = _names()
+_OFFSETS = [offset for size in range(1, _NEIGHBOURS + 1) for offset in (-size, size)]
+INPUT_COLUMNS = (
+    "symbol",
+    *(f"{kind} {offset:+d}" for kind in ("symbol", "class") for offset in _OFFSETS),
+    *("consonants after", "consonants before", "syllables before", "syllables after", "double after", "double before"),
+    *("vowel after", "vowel before", "last three", "last two", "first three"),
+)
 HISTORY_COLUMNS = ("chunk -1", "chunk -2", "output -1", "output -2", "output vowel before")
 
 

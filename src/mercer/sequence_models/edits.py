@@ -106,13 +106,7 @@ class Vowels:
 
 
 def particles_moved(lemmas: Sequence[str], forms: Sequence[str]) -> list[str]:
-    """Find the beginnings of lemmas that are the last word of a form.
-
-    Examples
-    --------
-    >>> particles_moved(["aufgeben", "geben", "festhalten"], ["gibt auf", "gibt", "hält fest"])
-    ['auf', 'fest']
-    """
+    """Find the particles: beginnings of lemmas that are the last word of a form, as in *aufgeben*, *gibt auf*."""
     found = set()
     for lemma, form in zip(lemmas, forms, strict=True):
         last = form.rpartition(" ")[2]

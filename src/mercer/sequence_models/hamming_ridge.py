@@ -10,22 +10,18 @@ from scipy.linalg import solve
 from mercer.core.compiled import compiled
 
 
-class KernelSettings(Protocol):
+class _Settings(Protocol):
     """A kernel on rows of numbers, and the ridge's alpha."""
 
     alpha: float
 
-    def kernel(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """Return k(a, b) for each row a of `A` and b of `B`."""
-        ...
+    def kernel(self, A: np.ndarray, B: np.ndarray) -> np.ndarray: ...
 
-    def gram(self, A: np.ndarray) -> np.ndarray:
-        """Return k(a, a') for all rows of `A`."""
-        ...
+    def gram(self, A: np.ndarray) -> np.ndarray: ...
 
 
 def ridge_coefficients(
-    settings: KernelSettings,
+    settings: _Settings,
     rows: np.ndarray,
     targets: np.ndarray,
     landmarks: np.ndarray | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.core.collections import as_objects
 from mercer.core.validation import check_instance, check_whole
 from mercer.decoders import Ranked
-from mercer.sequence_models.base import WordEstimator
+from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.edits import Vowels, particles_moved, script_of
+from mercer.sequence_models.inflection_decision import Decision
 from mercer.sequence_models.inflection_search import Columns, Request, Search
 from mercer.structures.sequences import is_sequence
 
@@ -20,6 +22,7 @@ _TOGETHER = 512
 _SEPARATOR = ";"
 
 
+@dataclass(eq=False, repr=False)
 class Inflection(WordEstimator):
     r"""Inflect words: from a lemma and tags, such as ``("take", "V;PST")``, to a form. 100 examples can be enough.
 
@@ -78,23 +81,13 @@ class Inflection(WordEstimator):
     array(['bats', 'oxes'], dtype=object)
     """
 
-    def __init__(  # noqa: PLR0913
-        self,
-        width: int = 8,
-        sample: int = 400,
-        rounds: int = 40,
-        landmarks: int = 5000,
-        vowels: str = "aeiou",
-        loss: Any = None,
-        seed: int = 0,
-    ) -> None:
-        self.width = width
-        self.sample = sample
-        self.rounds = rounds
-        self.landmarks = landmarks
-        self.vowels = vowels
-        self.loss = loss
-        self.seed = seed
+    width: int = 8
+    sample: int = 400
+    rounds: int = 40
+    landmarks: int = 5000
+    vowels: str = "aeiou"
+    loss: Any = None
+    seed: int = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from lemmas, each alone or in a pair (lemma, tags), and their forms."""
@@ -110,8 +103,8 @@ class Inflection(WordEstimator):
         scripts = [
             script_of(lemma, form, vowels, search.particle(lemma)) for lemma, form in zip(lemmas, forms, strict=True)
         ]
-        names = ("sample", "rounds", "landmarks", "seed")
-        search.fit(requests, scripts, {name: getattr(self, name) for name in names})
+        decision = Decision(self.sample, self.rounds, self.landmarks, self.seed)
+        search.fit(requests, scripts, decision)
         self.particles_, self.search_ = particles, search
         return self
 
@@ -127,11 +120,9 @@ class Inflection(WordEstimator):
         if candidates is not None:
             given = as_forms(candidates, len(as_objects(candidates, "candidates")), "candidates")
             return [_best(given, self.search_.scores(request, given), k) for request in requests]
-        ranked = []
-        for start in range(0, len(requests), _TOGETHER):
-            for found in self.search_.forms(requests[start : start + _TOGETHER]):
-                ranked.append(_best(list(found), np.asarray(list(found.values())), k))
-        return ranked
+        blocks = (requests[start : start + _TOGETHER] for start in range(0, len(requests), _TOGETHER))
+        found = (forms for block in blocks for forms in self.search_.forms(block))
+        return [_best(list(forms), np.asarray(list(forms.values())), k) for forms in found]
 
     def score(self, X: Any, y: Any) -> float:
         """Return minus the mean loss of the predictions; by default, minus the share of forms that are not exactly right."""
@@ -156,13 +147,19 @@ def as_forms(y: Any, n: int, name: str = "y") -> list[str]:
     forms = as_objects(y, name)
     for i, form in enumerate(forms):
         check_instance(form, f"{name}[{i}]", str, expected="a string")
-    if len(forms) != n:
-        raise ValueError(f"X has {n} objects and {name} has {len(forms)}; expected as many of each")
+    require_as_many(n, len(forms), name)
     return [str(form) for form in forms]
 
 
 def _request(item: Any, name: str) -> Request:
-    lemma, tags = (item, ()) if isinstance(item, str) else _pair(item, name)
+    if not is_sequence(item):
+        raise TypeError(
+            f"{name} is {item!r:.40}, a {type(item).__name__}; expected a lemma, or a pair (lemma, tags) such as ('go', 'V;PST')"
+        )
+    pair = (item, ()) if isinstance(item, str) else tuple(item)
+    if len(pair) != 2:
+        raise ValueError(f"{name} is {pair!r:.60}; expected a lemma, or a pair (lemma, tags)")
+    lemma, tags = pair
     check_instance(lemma, f"lemma of {name}", str, expected="a string")
     if not lemma:
         raise ValueError(f"the lemma of {name} is empty; expected at least one letter. Drop such rows first")
@@ -174,16 +171,6 @@ def _request(item: Any, name: str) -> Request:
     for tag in parts:
         check_instance(tag, f"tag of {name}", str, expected="a string")
     return Request(str(lemma), tuple(str(tag).strip() for tag in parts if tag.strip()))
-
-
-def _pair(item: Any, name: str) -> tuple[Any, Any]:
-    if not is_sequence(item):
-        raise TypeError(
-            f"{name} is {item!r:.40}, a {type(item).__name__}; expected a lemma, or a pair (lemma, tags) such as ('go', 'V;PST')"
-        )
-    if len(item) != 2:
-        raise ValueError(f"{name} is {tuple(item)!r:.60}; expected a lemma, or a pair (lemma, tags)")
-    return item[0], item[1]
 
 
 def _best(forms: list[str], scores: np.ndarray, k: int) -> Ranked:

@@ -24,6 +24,7 @@ _STEPS_DOWN, _STEPS_UP = 6.0, 4.0
 """Bounds on the change of a logarithm."""
 
 
+@dataclass
 class Decision:
     r"""Kernel ridge from rows of symbols onto classes, read as probabilities.
 
@@ -32,23 +33,13 @@ class Decision:
     with one-hot outputs, their mean :math:`\bar y`, and a sum of product-Hamming kernels whose weights, with alpha and T, are
     learned by leave-one-out.
 
-    Parameters
-    ----------
-    sample : int
-        Most rows the settings are learned from, drawn at random.
-    rounds : int
-        Steps of that learning.
-    landmarks : int
-        Most rows that the ridge has coefficients for; with more rows, the fit within the span of a random sample.
-    seed : int
-        Seed of the samples.
+    The parameters are those of `Inflection`.
     """
 
-    def __init__(self, sample: int = 400, rounds: int = 40, landmarks: int = 5000, seed: int = 0) -> None:
-        self.sample = sample
-        self.rounds = rounds
-        self.landmarks = landmarks
-        self.seed = seed
+    sample: int = 400
+    rounds: int = 40
+    landmarks: int = 5000
+    seed: int = 0
 
     def fit(self, rows: Sequence[Row], labels: Sequence[Hashable]) -> Self:
         """Learn from rows, all of one length, and the class of each."""

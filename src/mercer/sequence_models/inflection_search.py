@@ -6,6 +6,8 @@ The steps: the front of the word, the ending from right to left, the letters dro
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,15 +70,8 @@ class Columns:
         """Return the row for the next letter of the ending, to the left of what is `written`."""
         right = written + STOP
         seen = (right[:1], right[:2], right[1:2], right[2:3], min(len(written), 4))
-        return (
-            *self._tags(tags),
-            front,
-            *_last(word, 3),
-            *self._kinds(word, 2),
-            self._syllables(word),
-            word[-2:],
-            *seen,
-        )
+        near = (*_last(word, 3), *self._kinds(word, 2), self._syllables(word), word[-2:])
+        return (*self._tags(tags), front, *near, *seen)
 
     def cut(self, word: str, tags: tuple[str, ...], front: Front, ending: str) -> Row:
         """Return the row for the number of letters dropped."""
@@ -106,30 +101,23 @@ def _last(word: str, n: int) -> tuple[str, ...]:
     return tuple(word[len(word) - i : len(word) - i + 1] if i <= len(word) else "" for i in range(1, n + 1))
 
 
+@dataclass
 class Search:
-    """The four decisions in the order they are made; `fit` learns them from scripts, `forms` makes words.
+    """The four decisions in the order they are made; `fit` learns them from scripts, `forms` makes words."""
 
-    Parameters
-    ----------
-    columns : Columns
-        The rows the decisions look at.
-    particles : sequence of str
-        Beginnings of words that can move.
-    width : int
-        Partial scripts kept at each step.
-    """
+    columns: Columns
+    """The rows the decisions look at."""
+    particles: list[str]
+    """Beginnings of words that can move."""
+    width: int
+    """Partial scripts kept at each step."""
 
-    def __init__(self, columns: Columns, particles: Sequence[str], width: int) -> None:
-        self.columns = columns
-        self.particles = list(particles)
-        self.width = width
-
-    def fit(self, requests: Sequence[Request], scripts: Sequence[Script], decision: dict[str, int]) -> Search:
-        """Learn from requests and the scripts that make their forms; `decision` holds the parameters of each `Decision`."""
+    def fit(self, requests: Sequence[Request], scripts: Sequence[Script], decision: Decision) -> Search:
+        """Learn from requests and the scripts that make their forms; `decision` has the parameters of all decisions."""
         words = [self._word(lemma, script) for (lemma, _), script in zip(requests, scripts, strict=True)]
         self.cuts_ = sorted({word[len(word) - script.cut :] for word, script in zip(words, scripts, strict=True)})
         self.front_, self.ending_, self.cut_, self.change_ = (
-            Decision(**decision).fit([row for _, row, _ in steps], [label for _, _, label in steps])
+            copy(decision).fit([row for _, row, _ in steps], [label for _, _, label in steps])
             for steps in self._steps(requests, scripts)
         )
         return self
@@ -140,13 +128,14 @@ class Search:
 
     def forms(self, requests: Sequence[Request]) -> list[dict[str, float]]:
         """Return the forms found for each request, with the log-probability of the likeliest script of each; else the lemma."""
-        partials = self._fronts(requests)
-        partials = self._endings(requests, partials)
-        partials = self._cuts(requests, partials)
+        partials = self._cuts(requests, self._endings(requests, self._fronts(requests)))
         found: list[dict[str, float]] = [{} for _ in requests]
-        for partial, change, score in self._changes(requests, partials):
+        rows = [self.columns.change(p.word, requests[p.owner].tags, p.front, p.ending, p.cut) for p in partials]
+        for partial, change, score in _classes(self.change_, partials, rows):
             lemma = requests[partial.owner].lemma
-            form = _script(partial, change).apply(lemma, self.particle(lemma))
+            (particle, prefix), (old, new) = partial.front, change
+            script = Script(particle, prefix, old, new, partial.cut, partial.ending)
+            form = script.apply(lemma, self.particle(lemma))
             if form is not None:
                 found[partial.owner][form] = max(score, found[partial.owner].get(form, -np.inf))
         return [forms or {request.lemma: -np.inf} for forms, request in zip(found, requests, strict=True)]
@@ -169,10 +158,8 @@ class Search:
     def _steps(self, requests: Sequence[Request], scripts: Sequence[Script]) -> tuple[list[Step], ...]:
         """Return the steps of each script, by decision: front, ending, cut, change."""
         columns = self.columns
-        fronts: list[Step] = []
-        endings: list[Step] = []
-        cuts: list[Step] = []
-        changes: list[Step] = []
+        steps: tuple[list[Step], ...] = ([], [], [], [])
+        fronts, endings, cuts, changes = steps
         for i, ((lemma, tags), script) in enumerate(zip(requests, scripts, strict=True)):
             word, front, ending = self._word(lemma, script), (script.particle, script.prefix), script.ending
             fronts.append((i, columns.front(lemma, tags, self.particle(lemma)), front))
@@ -180,7 +167,7 @@ class Search:
                 endings.append((i, columns.ending(word, tags, front, ending[j:]), ending[j - 1] if j else START))
             cuts.append((i, columns.cut(word, tags, front, ending), script.cut))
             changes.append((i, columns.change(word, tags, front, ending, script.cut), (script.old, script.new)))
-        return fronts, endings, cuts, changes
+        return steps
 
     # -- one decision after the other ---------------------------------------------------------------
 
@@ -225,12 +212,6 @@ class Search:
         served = {partial.owner for partial in known}
         return self._kept(known + [partial for partial in other if partial.owner not in served])
 
-    def _changes(
-        self, requests: Sequence[Request], partials: list[Partial]
-    ) -> Iterator[tuple[Partial, tuple[str, str], float]]:
-        rows = [self.columns.change(p.word, requests[p.owner].tags, p.front, p.ending, p.cut) for p in partials]
-        yield from _classes(self.change_, partials, rows)
-
     def _kept(self, partials: Iterable[Partial]) -> list[Partial]:
         """Keep the best partial scripts of each request."""
         groups: dict[int, list[Partial]] = {}
@@ -260,9 +241,3 @@ def _classes(decision: Decision, partials: list[Partial], rows: list[Row]) -> It
             for label, score in zip(decision.classes_, logs.tolist(), strict=True):
                 if score > _UNLIKELY:
                     yield partial, label, partial.score + score
-
-
-def _script(partial: Partial, change: tuple[str, str]) -> Script:
-    particle, prefix = partial.front
-    old, new = change
-    return Script(particle, prefix, old, new, partial.cut, partial.ending)

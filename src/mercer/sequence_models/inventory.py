@@ -105,13 +105,7 @@ def alternating_class(sequences: Sequence[Symbols]) -> set[Hashable]:
 def classes_through(
     chunks: Iterable[Iterable[tuple[Hashable, Sequence[Hashable]]]], outputs: set[Hashable]
 ) -> set[Hashable]:
-    """Find the input symbols that mostly stand for one of `outputs`, from aligned pairs (symbol, chunk).
-
-    Examples
-    --------
-    >>> classes_through([[("b", "b"), ("o", "o"), ("x", "ks")]], {"o"})
-    {'o'}
-    """
+    """Find the input symbols that mostly stand for one of `outputs`, from aligned pairs (symbol, chunk)."""
     balance: dict[Hashable, int] = {}
     for pairs in chunks:
         for symbol, chunk in pairs:

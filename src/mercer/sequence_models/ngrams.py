@@ -23,11 +23,7 @@ class NgramModel:
 
     h are the last symbols, h′ the same without the first, t(h) is the number of distinct symbols that follow h, d a discount
     estimated from the numbers of runs that occur once and twice. Shorter runs count the distinct contexts in which they occur.
-
-    Parameters
-    ----------
-    order : int
-        Length of the longest runs, counting the symbol predicted.
+    The longest runs, with the symbol predicted, have `order` symbols.
 
     Examples
     --------
@@ -42,18 +38,6 @@ class NgramModel:
     def fit(self, sequences: Iterable[Sequence[Hashable]]) -> NgramModel:
         """Count the runs of `sequences`."""
         self.sequences_ = [tuple(sequence) for sequence in sequences]
-        self._count()
-        return self
-
-    def log_probability(self, sequence: Sequence[Hashable]) -> float:
-        """Return the log-probability of `sequence` and of its end."""
-        padded = self._padded(sequence)
-        return sum(log(self._probability(padded[i : i + self.order])) for i in range(len(sequence) + 1))
-
-    def _padded(self, sequence: Sequence[Hashable]) -> Gram:
-        return (START,) * (self.order - 1) + tuple(sequence) + (END,)
-
-    def _count(self) -> None:
         counts: dict[int, Counter[Gram]] = {self.order: Counter()}
         for sequence in self.sequences_:
             padded = self._padded(sequence)
@@ -71,6 +55,15 @@ class NgramModel:
         # one more than the symbols seen, so that an unseen one has a share too
         self._uniform = 1.0 / (len(counts[1]) + 1)
         self._known: dict[Gram, float] = {}
+        return self
+
+    def log_probability(self, sequence: Sequence[Hashable]) -> float:
+        """Return the log-probability of `sequence` and of its end."""
+        padded = self._padded(sequence)
+        return sum(log(self._probability(padded[i : i + self.order])) for i in range(len(sequence) + 1))
+
+    def _padded(self, sequence: Sequence[Hashable]) -> Gram:
+        return (START,) * (self.order - 1) + tuple(sequence) + (END,)
 
     def _probability(self, gram: Gram) -> float:
         """Return p(last symbol of `gram` | the others)."""

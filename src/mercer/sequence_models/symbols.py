@@ -25,8 +25,8 @@ class Alphabet:
     Examples
     --------
     >>> alphabet = Alphabet("abca")
-    >>> alphabet.symbols, alphabet.codes("cat").tolist(), "t" in alphabet
-    (['a', 'b', 'c'], [2, 0, -1], False)
+    >>> alphabet.symbols, alphabet.codes("cat").tolist()
+    (['a', 'b', 'c'], [2, 0, -1])
     """
 
     def __init__(self, symbols: Iterable[Hashable] = ()) -> None:
@@ -40,9 +40,6 @@ class Alphabet:
     def codes(self, sequence: Iterable[Hashable]) -> np.ndarray:
         """Return the number of each symbol of `sequence`."""
         return np.asarray([self._numbers.get(symbol, UNKNOWN) for symbol in sequence], dtype=np.int64)
-
-    def __contains__(self, symbol: Hashable) -> bool:
-        return symbol in self._numbers
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -80,10 +77,10 @@ class SequenceCodec:
         return cls("list" if isinstance(sequences[0], list) else "tuple")
 
     @staticmethod
-    def encode(sequences: Iterable[Any], name: str) -> list[tuple[Hashable, ...]]:
+    def encode(sequences: Any, name: str) -> list[tuple[Hashable, ...]]:
         """Return each sequence as a tuple of symbols."""
         found = []
-        for i, sequence in enumerate(sequences):
+        for i, sequence in enumerate(as_objects(sequences, name)):
             if not is_sequence(sequence):
                 raise TypeError(
                     f"{name}[{i}] is {sequence!r:.40}, a {type(sequence).__name__}; expected a string, or a list of symbols"

@@ -34,18 +34,16 @@ class Grammar:
     >>> grammar = Grammar.read('''
     ...     S  -> NP VP
     ...     VP -> V NP [0.7] | VP PP [0.3]
-    ...     NP -> 'I' [0.4] | D N [0.4] | NP PP [0.2]
+    ...     NP -> 'I' [0.4] | 'men' [0.2] | 'hats' [0.2] | NP PP [0.2]
     ...     PP -> P NP
     ...     V  -> 'saw'
-    ...     D  -> 'a'
-    ...     N  -> 'man' | 'hat'
     ...     P  -> 'with'
     ... ''')
     >>> from mercer.structures.trees import bracketed
-    >>> for tree in grammar.parses("I saw a man with a hat".split()):
+    >>> for tree in grammar.parses("I saw men with hats".split()):
     ...     print(f"{grammar.log_probability(tree):.2f} {bracketed(tree)}")
-    -6.10 (S (NP I) (VP (V saw) (NP (NP (D a) (N man)) (PP (P with) (NP (D a) (N hat))))))
-    -5.70 (S (NP I) (VP (VP (V saw) (NP (D a) (N man))) (PP (P with) (NP (D a) (N hat)))))
+    -6.10 (S (NP I) (VP (V saw) (NP (NP men) (PP (P with) (NP hats)))))
+    -5.70 (S (NP I) (VP (VP (V saw) (NP men)) (PP (P with) (NP hats))))
     """
 
     rules: dict[tuple[Hashable, Right], float]

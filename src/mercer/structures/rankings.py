@@ -18,14 +18,8 @@ from mercer.core.collections import reject_non_collection
 def as_rankings(collection: Any, name: str = "y", *, partial: bool = False) -> Array:
     """Convert `collection` to a 2-D array of ranks, one row per ranking; an error names the first invalid row.
 
-    Parameters
-    ----------
-    collection : array, frame or list of rows
-        Ranks. An array keeps its library and dtype.
-    name : str
-        Name of the collection in errors.
-    partial : bool
-        Allow ties and items that are not ranked.
+    `collection` is an array, a frame or a list of rows; an array keeps its library and dtype. `partial` allows ties and items
+    that are not ranked.
 
     Examples
     --------

@@ -29,13 +29,7 @@ class Codes(NamedTuple):
 
 
 def is_sequence(thing: Any) -> bool:
-    """Whether `thing` is a string, a list, a tuple, another sequence, or a 1-D array.
-
-    Examples
-    --------
-    >>> is_sequence("ab"), is_sequence(np.arange(3)), is_sequence({1, 2}), is_sequence(3)
-    (True, True, False, False)
-    """
+    """Whether `thing` is a string, a list, a tuple, another sequence, or a 1-D array."""
     return isinstance(thing, Sequence) or getattr(thing, "ndim", 0) == 1
 
 
