@@ -109,8 +109,8 @@ def log_likelihood(tree: Tree) -> float:
     """Return the log-probability of a tree up to a constant of its sentence; its maximum is the best possible prediction."""
     total, opened = 0.0, 2
     for depth, head, phrase in attachments(tree):
-        said = _said_of(head)
-        share = (1.0 - NOISE) * (phrase in said) / len(said) + NOISE / len(_ANY) if said else 1.0 / len(_ANY)
+        known = _phrases_of(head)
+        share = (1.0 - NOISE) * (phrase in known) / len(known) + NOISE / len(_ANY) if known else 1.0 / len(_ANY)
         total += math.log(share) - math.log(opened)
         opened = depth + 2
     return total
@@ -146,7 +146,7 @@ def _of_phrase(phrase: Tree, depth: int, head: str) -> list[tuple[int, str, str]
     return [(depth, head, f"{phrase[1][1]} {noun}"), *below]
 
 
-def _said_of(head: str) -> list[str]:
+def _phrases_of(head: str) -> list[str]:
     return OF_VERBS.get(head) or OF_NOUNS.get(head) or []
 
 
@@ -157,8 +157,8 @@ def _sentence(rng: np.random.Generator) -> Tree:
     subject, opened = str(rng.choice(SUBJECTS)), [verb, thing]
     for _ in range(1 + rng.choice(len(PHRASES), p=PHRASES)):
         at = int(rng.integers(len(opened)))
-        said = _said_of(opened[at].word)
-        link, noun = str(rng.choice(_ANY if not said or rng.random() < NOISE else said)).split()
+        known = _phrases_of(opened[at].word)
+        link, noun = str(rng.choice(_ANY if not known or rng.random() < NOISE else known)).split()
         below = _Place(noun, [])
         opened[at].phrases.append((link, below))
         opened = [*opened[: at + 1], below]

@@ -96,17 +96,17 @@ def history_contexts(chunks: np.ndarray, i: int, spelled: np.ndarray, vowels: np
         row = rows[hypothesis]
         for back in range(min(i, 2)):
             row[back] = chunks[hypothesis, i - 1 - back]
-        said = 0
+        seen = 0
         for j in range(i - 1, -1, -1):
             for k in range(spelled.shape[1] - 1, -1, -1):
                 symbol = spelled[chunks[hypothesis, j], k]
                 if symbol >= 0:
-                    if said < 2:
-                        row[2 + said] = symbol
-                    said += 1
+                    if seen < 2:
+                        row[2 + seen] = symbol
+                    seen += 1
                     if vowels[symbol] and row[4] == BEFORE:
                         row[4] = symbol
-            if said >= 2 and row[4] != BEFORE:
+            if seen >= 2 and row[4] != BEFORE:
                 break
     return rows
 
