@@ -1,1 +1,1 @@
-"""Experiments beyond the papers: public tasks with figures to beat."""
+"""Experiments beyond the papers: public tasks with published results."""

@@ -1,4 +1,4 @@
-"""Bibtex: tags of articles from their words, every choice by leave-one-out F1."""
+"""Bibtex: tags of articles from their words, with every choice by leave-one-out F1."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SHOWN = 8
 
 
 class Bibtex(Experiment):
-    """The published recipe, and what matching the output to the score buys."""
+    """Published recipe, and the gain of matching the output kernel to the score."""
 
     name = "bibtex"
     title = "Bibtex: sets of tags for articles"
@@ -52,8 +52,8 @@ class Bibtex(Experiment):
     )
     protocol = (
         "The published recipe: inputs standardised, Gaussian kernels exp(−d²/2·10⁴) on inputs and exp(−d²/2) on tag sets, "
-        "(k + 10⁻⁵ n I)⁻¹, the nearest of the distinct training sets. Ours: the input kernel, the ridge and the way to "
-        "decode are those of the highest exact leave-one-out F1 on the training articles; a set that occurs once is no "
+        "(k + 10⁻⁵ n I)⁻¹, the nearest of the distinct training sets. Ours: the input kernel, alpha and the way to "
+        "decode are those of the highest exact leave-one-out F1 on the training articles; a set that occurs once is not a "
         "candidate for its own article. Ways to decode: the training set with the largest Σ w I/(I + a(|y|−I) + a(|y′|−I)), "
         "I = |y∩y′|, with a from ½ (F1) to 1 (Jaccard), this score s as it is or standardised, (s − pμ)/σᵖ with mean and "
         "deviation of each set's leave-one-out scores; or the best of all 2¹⁵⁹ sets by expected F1, found exactly. The test "
@@ -62,12 +62,12 @@ class Bibtex(Experiment):
     digits, best = 2, "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """The recipe, then the two searches."""
+        """Return the recipe, then the two searches."""
         limits = {"train": 300, "test": 200} if small else {"train": 4880, "test": 2515}
         return [Piece(key, {"method": method} | limits) for key, method in _KEYS.items()]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Grids."""
+        """Return the grids."""
         return {
             "penalties a": list(PENALTIES),
             "strengths p": list(STRENGTHS),
@@ -76,7 +76,7 @@ class Bibtex(Experiment):
         }
 
     def run(self, piece: Piece) -> Outcome:
-        """One method."""
+        """Run one method."""
         data, method = (
             _first(load_multilabel("bibtex"), piece.settings["train"], piece.settings["test"]),
             piece.settings["method"],
@@ -84,7 +84,7 @@ class Bibtex(Experiment):
         return published(data) if method == PUBLIC else searched(data, method)
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """F1 of each method; times as shares."""
+        """Return the F1 of each method, and relative times."""
         scores = {method: score for outcome in outcomes for method, score in outcome["f1"].items()}
         rows: list[dict[str, Any]] = []
         for method in (PUBLIC, SAME, MATCHED, OURS):
@@ -98,7 +98,7 @@ class Bibtex(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What each step buys, and the bar."""
+        """Give the gain of each step, and compare with the bar."""
         found = {row["method"]: row["value"] for row in rows if row["metric"] == METRIC}
         shares = [
             f"{row['value']:.2f} × for {row['method'].split(': ')[1]}" for row in rows if row["metric"] == SECONDS
@@ -112,12 +112,12 @@ class Bibtex(Experiment):
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Choices, tables by size and by tag, examples."""
+        """Show choices, tables by size and by tag, and examples."""
         last = outcomes[-1]
         yield section("Leave-one-out F1 on the training articles")
         for outcome in outcomes[1:]:
-            yield loo_table(outcome["loo"], f"{outcome['method']}: the best ridge of each combination")
-        yield section("Where the points come from")
+            yield loo_table(outcome["loo"], f"{outcome['method']}: the best alpha of each combination")
+        yield section("F1 by number of tags and by tag")
         yield scores_by(
             "labels", [PUBLIC, OURS], [outcomes[0]["by size"], outcomes[-1]["by size"]], "F1 by the number of true tags"
         )
@@ -125,7 +125,7 @@ class Bibtex(Experiment):
             "label", [PUBLIC, OURS], [outcomes[0]["by label"], outcomes[-1]["by label"]], "F1 of the most frequent tags"
         )
         yield section("Test articles")
-        yield paragraph("The first test articles, by the words that weigh most in them.")
+        yield paragraph("The first test articles, by their words of largest weight.")
         yield examples_table([outcomes[0]["examples"], last["examples"]])
 
 
@@ -133,7 +133,7 @@ _KEYS = {"published": PUBLIC, "matched-outputs": MATCHED, "words": OURS}
 
 
 def published(data: MultiLabel) -> Outcome:
-    """The recipe with NumPy alone, and by the estimator with the same parts, both timed."""
+    """Run the recipe with NumPy alone and by the estimator with the same parts, both timed."""
     X, X_test = written(data.X_train, data.X_train, STANDARD), written(data.X_train, data.X_test, STANDARD)
     Y = data.Y_train.astype(float)
     alpha = LAMBDA * len(X)
@@ -165,7 +165,7 @@ def published(data: MultiLabel) -> Outcome:
 
 
 def searched(data: MultiLabel, method: str) -> Outcome:
-    """The combination of highest leave-one-out F1, on the test articles."""
+    """Predict the test articles by the combination of highest leave-one-out F1."""
     ways = [seen_sets(penalty, strength) for penalty in PENALTIES for strength in STRENGTHS]
     search = LabelSearch(data.Y_train, [ALL_SETS, *ways], ALPHAS[method])
     for recipe in RECIPES[method]:

@@ -1,4 +1,4 @@
-"""Calibrated answers, measured: how often candidate sets hold the right output, and what abstaining is worth."""
+"""Calibrated answers: coverage of candidate sets, and the gain of abstention."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COVERAGE, SIZE, EMPTY = "coverage", "set size", "empty sets"
 
 
 class CalibratedSets(Experiment):
-    """Fifty random splits of each task."""
+    """Random splits of four tasks, fifty each."""
 
     name = "conformal"
     title = "Calibrated answers: candidate sets and abstention"
@@ -50,14 +50,14 @@ class CalibratedSets(Experiment):
     protocol = (
         f"Four tasks, {SPLITS} random splits each, {TESTED} test inputs. predict_set(X, coverage={NOMINAL:g}) among the "
         "distinct training outputs, calibrated in three ways: by pairs held out of training (150 of them), or with all those "
-        "pairs trained on, by training pairs left out in turn (exact leave-one-out) and by the jackknife+. The ridge is "
+        "pairs trained on, by training pairs left out in turn (exact leave-one-out) and by the jackknife+. Alpha is "
         "chosen by leave-one-out on the training pairs, the scale of the kernel is the median distance. A right output that "
-        "is no training output counts as not covered. Errors are standard errors over splits, which share their data."
+        "is not a training output counts as not covered. Errors are standard errors over splits, which share their data."
     )
     digits = 3
 
     def pieces(self, small: bool) -> list[Piece]:
-        """Ten splits each; the small version has two splits of two tasks."""
+        """Return pieces of ten splits each; the small version has two splits of two tasks."""
         names, blocks, size = (TASKS[:1] + TASKS[3:], 1, 2) if small else (TASKS, SPLITS // BLOCK, BLOCK)
         return [
             Piece(f"{number}-{block}", {"task": name, "first": block * BLOCK, "splits": size})
@@ -66,17 +66,17 @@ class CalibratedSets(Experiment):
         ]
 
     def seeds(self, small: bool) -> list[int]:
-        """One for each split."""
+        """Return a seed for each split."""
         return list(range(2 if small else SPLITS))
 
     def run(self, piece: Piece) -> Outcome:
-        """Some splits of one task."""
+        """Run some splits of one task."""
         name, first, splits = (piece.settings[key] for key in ("task", "first", "splits"))
         chosen = task(name)
         outcome: Outcome = {"task": name, "judged": chosen.judged, "splits": []}
         for seed in range(first, first + splits):
             with threadpool_limits(1), warnings.catch_warnings():
-                # at 0.95 a split with too few known outputs keeps every candidate, and says so
+                # at 0.95 a split with too few known outputs keeps every candidate, with a warning
                 warnings.simplefilter("ignore", NumericalWarning)
                 found, model, test = _one_split(chosen, seed)
             outcome["splits"].append(found)
@@ -85,7 +85,7 @@ class CalibratedSets(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Coverage and size of the sets at the nominal level, then what abstaining is worth."""
+        """Return coverage and size of the sets at the nominal level, then the quality by share answered."""
         rows = []
         for name in dict.fromkeys(outcome["task"] for outcome in outcomes):
             splits = _splits(outcomes, name)
@@ -99,7 +99,7 @@ class CalibratedSets(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """How far from nominal, and what abstaining bought."""
+        """Compare coverage with the nominal level, and give the gain of abstention."""
         notes = []
         for method in METHODS:
             gaps = [row["value"] - NOMINAL for row in rows if row["method"] == method and row["metric"] == COVERAGE]
@@ -123,7 +123,7 @@ class CalibratedSets(Experiment):
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Tables by task, charts, examples, explanations."""
+        """Show tables by task, charts, examples and explanations."""
         yield section("By task")
         for metric, title in (
             (COVERAGE, "Coverage at 0.9"),
@@ -139,7 +139,7 @@ class CalibratedSets(Experiment):
             found = np.asarray([split["levels"] for split in _splits(outcomes, name)])
             lines[name] = Line(LEVELS, found.mean(axis=0).tolist())
         yield line_chart(lines, across="coverage asked for", up="measured", title="Pairs left out in turn")
-        yield section("What abstaining is worth")
+        yield section("Gain of abstention")
         lines = {}
         for name in names:
             found = np.asarray([split["kept"] for split in _splits(outcomes, name)])
@@ -153,7 +153,7 @@ def _splits(outcomes: Sequence[Outcome], name: str) -> list[dict[str, Any]]:
 
 
 def _one_split(chosen: Task, seed: int) -> tuple[dict[str, Any], DependencyEstimator, np.ndarray]:
-    """Coverage and sizes of all methods; quality by share answered; the model trained on everything."""
+    """Return coverage and sizes of all methods, quality by share answered, and the model trained on all pairs."""
     order = np.random.default_rng(seed).permutation(len(chosen.outputs))
     ends = np.cumsum([chosen.trained, chosen.calibrated, TESTED])
     train, held, test = np.split(order[: ends[-1]], ends[:-1])
@@ -174,7 +174,7 @@ def _one_split(chosen: Task, seed: int) -> tuple[dict[str, Any], DependencyEstim
 
 
 def _measured(sets: list[Ranked], truth: np.ndarray) -> dict[str, float]:
-    """How often the truth is in the set, how large sets are, how many are empty."""
+    """Return coverage, mean size of sets, and share of empty sets."""
     sizes = np.asarray([len(found.scores) for found in sets])
     hits = [
         bool(size) and not ZeroOne().matrix(take(truth, slice(i, i + 1)), found.objects).all()
@@ -184,7 +184,7 @@ def _measured(sets: list[Ranked], truth: np.ndarray) -> dict[str, float]:
 
 
 def _examples(chosen: Task, model: DependencyEstimator, test: np.ndarray) -> dict[str, Any]:
-    """Sets of the first test inputs, and what one prediction rests on."""
+    """Return sets of the first test inputs, and the explanation of one prediction."""
     inputs, truth = chosen.inputs[test[:SHOWN]], chosen.outputs[test[:SHOWN]]
     sets, doubt = model.predict_set(inputs, NOMINAL), model.abstention_score(inputs)
     images = isinstance(inputs[0], np.ndarray) and inputs[0].shape == (128,)
@@ -236,15 +236,15 @@ def _shown(outcomes: Sequence[Outcome]) -> Iterable[str]:
                 for each in outcome["examples"]
             ]
             halves = pictures[:3], pictures[3:]
-            yield gallery([Card("Inputs, what they are, and their sets", part) for part in halves])
-        yield paragraph(f"What the prediction for the least sure of them, {asked['true']}, rests on:")
+            yield gallery([Card("Inputs, their classes and their sets", part) for part in halves])
+        yield paragraph(f"Training pairs behind the least certain prediction, for {asked['true']}:")
         if asked["image"] is not None:
             yield explanation_gallery(explanation, np.asarray, str)
         yield explanation_html(explanation, lambda thing: thing if isinstance(thing, str) else "")
 
 
 def _top(pixels: np.ndarray) -> list[list[float]]:
-    """The top half of a digit above an empty one."""
+    """Return the top half of a digit above an empty one."""
     return np.round(np.concatenate([pixels.reshape(8, 16), np.full((8, 16), -1.0)]), 2).tolist()
 
 

@@ -1,4 +1,4 @@
-"""Four small tasks with outputs of different kinds, for the experiment on calibrated answers."""
+"""Small tasks with outputs of four kinds, for the experiment on calibrated answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mercer.losses import F1, Kendall, ZeroOne
 
 @dataclass(frozen=True)
 class Task:
-    """Inputs and outputs, the model, how a prediction is judged (1 is best), and how many pairs to train and calibrate on."""
+    """Inputs and outputs, the model, the score of a prediction (1 is best), and the numbers of training and calibration pairs."""
 
     inputs: Any
     outputs: np.ndarray
@@ -34,7 +34,7 @@ class Task:
     shown: Callable[[Any], str]
 
     def model(self) -> DependencyEstimator:
-        """The ridge is chosen by exact leave-one-out; predictions are among the training outputs."""
+        """Make the estimator: alpha by exact leave-one-out, predictions among the training outputs."""
         return paper_estimator(self.input_kernel, self.output_kernel, decoder=Candidates())
 
 
@@ -53,7 +53,7 @@ def _digits() -> Task:
 def _words() -> Task:
     words = load_ocr_words()
     words = words.take(np.sort(np.random.default_rng(0).permutation(len(words))[:2000]))
-    # at unit length, so that a point that shrinks does not favour short words
+    # of unit length, so that a point of small norm does not favour short words
     output_kernel = Positions().normalized()
     return Task(
         letter_rows(words), words.strings, PartByPart(Gaussian(4.0)), output_kernel, "right", _right, 150, 150, str
@@ -99,5 +99,5 @@ TASKS = tuple(_MADE)
 
 @cache
 def task(name: str) -> Task:
-    """The task called `name`, read once."""
+    """Load the task called `name` once."""
     return _MADE[name]()

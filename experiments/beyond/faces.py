@@ -1,4 +1,4 @@
-"""Faces turned to the front, better than by the whole image alone: windows around each pixel, on the CMU faces."""
+"""Front views of faces by windows around each pixel, on the CMU faces."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ METHODS = (MEAN, CORTES, CORTES_LOO, CENTRED, PATCH, ALONE, ONE, WINDOWS)
 BARS = {RANDOM: 0.90, NEW_PEOPLE: 0.83}
 METRIC, RATIO = "MSE", "MSE / Cortes"
 FIRST_DRAW = 200
-"""Draws 0 to 17 were looked at while the windows were tried out; these were not."""
+"""Draws 0 to 17 were used during development; these were not."""
 WIDTHS = (0.8, 3.0)
 FACTORS = {CORTES: (0.25, 0.5, 1.0, 2.0, 4.0, 8.0), WINDOWS: (1.0, 2.0, 4.0)}
 ALPHAS = np.logspace(-4, 1, 11)
 
 
 class FrontViews(Experiment):
-    """Right to straight, windows against the whole image."""
+    """Front views from right views: windows against the whole image."""
 
     name = "faces"
     title = "Faces: windows around each pixel"
@@ -44,11 +44,11 @@ class FrontViews(Experiment):
     protocol = (
         "A face seen from the right is given, the same face from the front predicted (30 × 32 pixels in [0, 1]). 20 "
         "pairs to train on and up to 80 to test on, at random or so that nobody is in both parts (new people): 20 "
-        "draws of each, other draws than those the methods were tried out on. Cortes is the identity operator with a"
+        "draws of each, different from those used during development. Cortes is the identity operator with a"
         " Gaussian of the whole image. The others are joint kernel maps: each pixel of the front view has a kernel "
         "of its own, the mean of Gaussians that look at the given view through windows of 0.8 and 3 pixels around it"
         " and as a whole; outputs are centred and answers bounded to [0, 1]. Scales (in medians, one factor for all "
-        "windows), ridge and patch sizes are chosen inside the 20: by exact leave-one-out, and for new people by "
+        "windows), alpha and patch sizes are chosen inside the 20: by exact leave-one-out, and for new people by "
         "exact leave-one-person-out, for Cortes too. The widths and the equal weights were fixed on the earlier "
         "draws."
     )
@@ -94,7 +94,7 @@ class FrontViews(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Means over the draws, and the mean error divided by that of Cortes."""
+        """Return means over the draws of the errors, and of their ratios to Cortes."""
         rows = []
         for kind in (RANDOM, NEW_PEOPLE):
             here = [outcome["errors"] for outcome in outcomes if outcome["kind"] == kind]
@@ -108,7 +108,7 @@ class FrontViews(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Whether the bars are met, and what each choice bought."""
+        """Compare with the bars, and list the errors of all methods."""
         notes = []
         for kind, bar in BARS.items():
             at = {row["method"]: row for row in rows if (row["metric"], row["test"]) == (RATIO, kind)}
@@ -124,20 +124,20 @@ class FrontViews(Experiment):
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The figures as a table, and faces."""
+        """Show the errors as a table, and faces."""
         own = [row for row in rows if row["metric"] == METRIC]
         yield table_html(pivot(own, "method", "test", title="Mean squared error per pixel", digits=5))
         ratios = [row for row in rows if row["metric"] == RATIO]
         yield table_html(pivot(ratios, "method", "test", title="Divided by Cortes, mean over draws", digits=3))
         for outcome in outcomes:
             if "pictures" in outcome:
-                yield section(f"Faces turned to the front ({outcome['kind']})")
-                yield paragraph("The first six test faces of the first draw, not picked; squared error per pixel.")
+                yield section(f"Predicted front views ({outcome['kind']})")
+                yield paragraph("The first six test faces of the first draw, not selected; squared error per pixel.")
                 yield gallery((_card(entry) for entry in outcome["pictures"]), photographs=True)
 
 
 def _methods(inputs: np.ndarray, shape: tuple[int, int], small: bool) -> dict[str, list[JointKernelMap]]:
-    """The settings of each method that leave-one-out chooses among."""
+    """Return the candidate settings of each method."""
     whole = [TensorProductJoint(kernel) for kernel in input_scales(inputs, FACTORS[CORTES])]
     factors = FACTORS[WINDOWS][:2] if small else FACTORS[WINDOWS]
     windows = {width: _window(inputs, shape, width) for width in WIDTHS}
@@ -169,13 +169,13 @@ def _centred(joints: Iterable[CoordinateJoint]) -> list[JointKernelMap]:
 
 
 def _window(inputs: np.ndarray, shape: tuple[int, int], width: float) -> Callable[[float], WindowedJoint]:
-    """Windows of one width at multiples of the median scale of the training inputs."""
+    """Make windows of one width at multiples of the median scale of the training inputs."""
     scale = float(WindowedJoint(shape, width).resolve(inputs, inputs).scale)
     return lambda factor: WindowedJoint(shape, width, scale * factor)
 
 
 def _patches(inputs: np.ndarray, shape: tuple[int, int], factors: Sequence[float]) -> list[CoordinateJoint]:
-    """Patches of several sizes beside the whole image, half and half: the best of Table 3's comparison."""
+    """Make patches of several sizes plus the whole image, half and half: the best of Table 3's comparison."""
     made: list[CoordinateJoint] = []
     (whole,) = input_scales(inputs, (1.0,))
     for size in (4, 6, 10):
@@ -188,11 +188,11 @@ def _patches(inputs: np.ndarray, shape: tuple[int, int], factors: Sequence[float
 
 
 def _best(maps: list[JointKernelMap], inputs: np.ndarray, outputs: np.ndarray, groups: Any) -> JointKernelMap:
-    """The fitted map of the smallest leave-one-out figure."""
+    """Return the fitted map of least leave-one-out error."""
     fitted = [JointKernelMap(**model.get_params(deep=False)).fit(inputs, outputs, groups=groups) for model in maps]
     return min(fitted, key=lambda model: float(np.min(np.asarray(model.loo_path_))))
 
 
 def _card(entry: list[Any]) -> Card:
-    """Pixels of at most 0.6 as ink on paper, lightest first."""
+    """Make a card of pictures; pixels are at most 0.6."""
     return Card("", [Picture(1.0 - 2.0 * np.asarray(image) / 0.6, name, score) for name, image, score in entry])

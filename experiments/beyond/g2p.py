@@ -1,4 +1,4 @@
-"""Spelling to sound: pronunciations of six languages from 800 or 8000 words."""
+"""Pronunciation from spelling: six languages, from 800 or 8000 words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHOWN, LISTED = 12, 10
 
 
 class Pronunciation(Experiment):
-    """Words of the SIGMORPHON 2021 task and their phones."""
+    """Words and phones of the SIGMORPHON 2021 task."""
 
     name = "g2p"
     title = "Spelling to sound: SIGMORPHON 2021, five languages with 800 words and Dutch with 8000"
@@ -48,22 +48,22 @@ class Pronunciation(Experiment):
         "development words of the five small languages; sample sizes and rounds were then set by the time they take, without "
         "another cross-validation. It is fitted to the training words alone. A word is wrong unless every phone is right. The "
         "rows of single models rank the same candidates by one score alone. The test words were predicted twice. A first version "
-        "learned its trust from words that the settings of its kernels had seen, which favours the models with the most "
-        "settings; its test figures (17.2 % for the mean of five, 15.9 % for Dutch) led to finding this, and it was mended by "
-        "keeping a quarter of the training words from the settings. Nothing else was changed. Nothing is chosen on the "
+        "learned the weights of its models from words that the settings of its kernels had seen, which favours the models with "
+        "the most settings; its test errors (17.2 % for the mean of five, 15.9 % for Dutch) revealed this, and it was corrected "
+        "by keeping a quarter of the training words from the settings. Nothing else was changed. Nothing is chosen on the "
         "development words of a language, so one more row learns from them as well, as a user would; it was added after the "
-        "second look."
+        "second prediction."
     )
     digits = 1
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each language; small, a few Romanian words tested on development words."""
+        """Return a piece for each language; the small version has a few Romanian words, tested on development words."""
         if small:
             return [Piece("rum", {"language": "rum", "train": 100, "test": 40, "small": True})]
         return [Piece(language, {"language": language}) for language in NAMES]
 
     def run(self, piece: Piece) -> Outcome:
-        """Fit to one language, predict its test words."""
+        """Fit one language and predict its test words."""
         language, small = piece.settings["language"], piece.settings.get("small", False)
         data = load_pronunciations(language)
         train = _first(data.train, piece.settings.get("train"))
@@ -93,7 +93,7 @@ class Pronunciation(Experiment):
         }
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Each language, then the mean of the five small ones."""
+        """Return the error of each language, then the mean of the five small ones."""
         rows = []
         for outcome in outcomes:
             language, n = outcome["language"], outcome["words"]
@@ -113,9 +113,9 @@ class Pronunciation(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Against the bars, and what each part bought."""
+        """Compare with the bars, and with the parts of the model."""
         found = {(row["method"], row["language"]): row["value"] for row in rows}
-        notes = ["Errors beside the figures are binomial standard errors over the test words."]
+        notes = ["The errors after ± are binomial standard errors over the test words."]
         for language, bar in ((MEAN, BARS["low"]), (NAMES["dut"], BARS["dut"])):
             if (WHOLE, language) not in found:
                 continue
@@ -123,31 +123,31 @@ class Pronunciation(Experiment):
             verdict = "meets" if value <= bar + 1e-9 else "misses"
             single = [v for (method, where), v in found.items() if where == language and method.startswith("ridge")]
             notes.append(
-                f"{language}: {value:.1f} % {verdict} the bar of {bar:g} %. The single ridges err on {min(single):.1f} to "
-                f"{max(single):.1f} %, the model of runs alone on {found[RUNS, language]:.1f} %, "
-                f"all of them with equal trust on {found[EQUAL, language]:.1f} %; the right answer is missing from "
+                f"{language}: {value:.1f} % {verdict} the bar of {bar:g} %. The errors of the single ridges are {min(single):.1f} to "
+                f"{max(single):.1f} %, of the model of runs {found[RUNS, language]:.1f} %, "
+                f"of all with equal weights {found[EQUAL, language]:.1f} %; the right answer is missing from "
                 f"the candidates for {found[ORACLE, language]:.1f} %."
             )
         if (MORE, MEAN) in found:
             notes.append(
-                f"Learned from the development words as well, {MEAN} is {found[MORE, MEAN]:.1f} %, against {BARS['low']:g} % of "
+                f"With the development words for training too, {MEAN} is {found[MORE, MEAN]:.1f} %, against {BARS['low']:g} % of "
                 "the neural baseline, which tuned on them."
             )
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Trust in each model, then errors by example."""
-        yield section("Trust in each score, learned from training words left out")
+        """Show the weight of each model, then examples of errors."""
+        yield section("Weight of each score, learned from left-out training words")
         names = list(dict.fromkeys(name for outcome in outcomes for name in outcome["trust"]))
         lines = [[NAMES[o["language"]], *(str(o["trust"].get(name, "")) for name in names)] for o in outcomes]
         yield table_html(Table(["language", *names], lines, ""))
-        yield section("Words that came out wrong")
+        yield section("Words predicted wrong")
         for outcome in outcomes:
             yield paragraph(
                 f"{NAMES[outcome['language']]}: the first {len(outcome['examples'])} errors. Of all errors, "
                 f"{outcome['rescued']} have the right answer among the {LISTED} best candidates."
             )
-            cells = [[e["word"], e["truth"], e["predicted"], _said(e["place"])] for e in outcome["examples"]]
+            cells = [[e["word"], e["truth"], e["predicted"], _place_text(e["place"])] for e in outcome["examples"]]
             yield table_html(Table(["word", "phones", "predicted", "place of the right answer"], cells, ""))
 
 
@@ -164,7 +164,7 @@ def _called(model: ContextModel) -> str:
 
 
 def _wrong_under(trust: np.ndarray, found: Sequence[Ranked], truth: Sequence[list[str]]) -> list[bool]:
-    """Whether each word comes out wrong when its candidates are ranked under some trust in their scores."""
+    """Tell for each word whether its best candidate is wrong under some weights of the scores."""
     best = [each.objects[int(np.argmax(each.scores @ trust))] for each in found]
     return [predicted != phones for predicted, phones in zip(best, truth, strict=True)]
 
@@ -173,5 +173,5 @@ def _place(objects: Iterable[Any], truth: list[str]) -> int | None:
     return next((i for i, found in enumerate(objects, 1) if found == truth), None)
 
 
-def _said(place: int | None) -> str:
+def _place_text(place: int | None) -> str:
     return "not found" if place is None else str(place)

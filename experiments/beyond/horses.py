@@ -1,4 +1,4 @@
-"""Which pixels are horse: the Weizmann horses at 32 × 32 pixels."""
+"""Masks of horses: the Weizmann horses at 32 × 32 pixels."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ SHOWN = 12
 
 
 class HorseMasks(Experiment):
-    """Images to masks."""
+    """Masks from images."""
 
     name = "horses"
     title = "Horses: from the image to the mask"
     source = "Weizmann horses (Borenstein and Ullman 2002), 32 × 32 pixels, parts of Li, Tarlow and Zemel (2013)."
     protocol = (
-        "160 + 40 images to train on, 128 to test on; the figure is the mean over test images of intersection over "
+        "160 + 40 images to train on, 128 to test on; the score is the mean over test images of intersection over "
         "union. The mean mask is cut at one half, or at the threshold of best IoU on the training images. "
-        "Whole-image ridge is the identity operator with a Gaussian of all pixels, linear on masks, scale and ridge "
-        "by leave-one-out, cut where leave-one-out IoU is best; also on how much more each colour is found inside "
-        "the mean mask than outside. Pixels is mercer.estimators.ImageToMask with 2000 landmarks: ridge and "
-        "threshold come from five folds of the training images. What pixels look at, and how much that counts, was "
+        "Whole-image ridge is the identity operator with a Gaussian of all pixels, linear on masks, scale and alpha "
+        "by leave-one-out, cut where leave-one-out IoU is best; also with the log ratio of each colour inside and "
+        "outside the mean mask as input. Pixels is experiments.masks.ImageToMask with 2000 landmarks: alpha and "
+        "threshold come from five folds of the training images. The features of pixels and their weights were "
         "searched by five-fold cross-validated IoU on the 200 training images alone, and the number of stages by "
         "nested folds of these; nothing was chosen on test images. Errors are standard errors over test images."
     )
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """The comparisons, then the pixels."""
+        """Return the comparisons, then the pixels."""
         return [Piece(part, {"part": part, "small": small}) for part in ("whole", "pixels")]
 
     def seeds(self, small: bool) -> list[int]:
-        """The seed of folds and landmarks."""
+        """Return the seed of folds and landmarks."""
         return [0]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """The estimator, and how many images."""
+        """Return the estimator and the numbers of images."""
         return {"estimator": repr(_estimator(small)), "train": 32 if small else 200, "test": 12 if small else 128}
 
     def run(self, piece: Piece) -> Outcome:
-        """Masks of the test images by one family of methods."""
+        """Predict masks of the test images by one family of methods."""
         train, test = _parts(piece.settings["small"])
         predicted = (_whole if piece.settings["part"] == "whole" else _pixels)(train, test, piece.settings["small"])
         outcome: Outcome = {
@@ -74,12 +74,12 @@ class HorseMasks(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Means over the test images."""
+        """Return means over the test images."""
         found = {method: values for outcome in outcomes for method, values in outcome["iou"].items()}
         return [mean_row(found[method], method, METRIC) for method in METHODS]
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Whether the bar is met, and what each step brought."""
+        """Compare with the bar, step by step."""
         at = {row["method"]: row for row in rows}
         best = at[STAGES[2]]
         said = "met" if best["value"] >= BAR else "missed"
@@ -87,16 +87,16 @@ class HorseMasks(Experiment):
         return [f"IoU {best['value']:.3f} ± {best['error']:.3f}; bar {BAR:.2f} {said}. Step by step: {steps}."]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Horses, and how the stages did inside the training images."""
+        """Show horses, and the IoU of the stages inside the training images."""
         for outcome in outcomes:
             if "pictures" not in outcome:
                 continue
             held = ", ".join(f"{value:.3f}" for value in outcome["held out"])
             yield section("Horses")
             yield paragraph(
-                f"The first {SHOWN} test images, not picked, with the IoU of each mask. Inside the training images "
-                f"the three stages had {held} on images left out of the stage alone, which makes later stages look "
-                "worse than they are."
+                f"The first {SHOWN} test images, not selected, with the IoU of each mask. Inside the training images "
+                f"the three stages have {held} on images left out of the stage alone, which underestimates later "
+                "stages."
             )
             yield gallery(_cards(outcome), photographs=True)
 
@@ -106,7 +106,7 @@ def _estimator(small: bool) -> ImageToMask:
 
 
 def _parts(small: bool) -> tuple[Horses, Horses]:
-    """All images that are not for testing, and the test images; for a small run some of the first alone."""
+    """Return all images that are not for testing, and the test images; for a small run, only some of the former."""
     parts = load_horses()
     images = np.concatenate([parts["train"].images, parts["val"].images])
     masks = np.concatenate([parts["train"].masks, parts["val"].masks])
@@ -116,7 +116,7 @@ def _parts(small: bool) -> tuple[Horses, Horses]:
 
 
 def _whole(train: Horses, test: Horses, small: bool) -> dict[str, np.ndarray]:
-    """The mean mask, and ridge from the whole image to the whole mask."""
+    """Predict by the mean mask, and by ridge from the whole image to the whole mask."""
     mean = train.masks.mean(axis=0)
     here = np.broadcast_to(mean, test.masks.shape)
     cut = _threshold(np.broadcast_to(mean, train.masks.shape), train.masks)
@@ -131,12 +131,12 @@ def _whole(train: Horses, test: Horses, small: bool) -> dict[str, np.ndarray]:
 
 
 def _ridge(images: np.ndarray, new: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Masks of new images by ridge on whole images, all choices by leave-one-out."""
+    """Predict masks by ridge on whole images, with all choices by leave-one-out."""
     inputs, queries = (part.reshape(len(part), -1) for part in (images, new))
     outputs = masks.reshape(len(masks), -1).astype(float)
     models = [paper_estimator(kernel, Linear()) for kernel in input_scales(inputs, (0.25, 0.5, 1.0, 2.0))]
     model = best_by_leave_one_out(models, inputs, outputs)
-    # what leave-one-out predicts: y − (G⁻¹ y) / (G⁻¹)ᵢᵢ with G = k + αI
+    # leave-one-out predictions: y − (G⁻¹ y) / (G⁻¹)ᵢᵢ with G = k + αI
     inverse = np.linalg.inv(model.input_kernel_(inputs) + model.alpha_ * np.eye(len(inputs)))
     left_out = outputs - (inverse @ outputs) / np.diag(inverse)[:, None]
     threshold = _threshold(left_out.reshape(masks.shape), masks)
@@ -144,14 +144,14 @@ def _ridge(images: np.ndarray, new: np.ndarray, masks: np.ndarray) -> np.ndarray
 
 
 def _pixels(train: Horses, test: Horses, small: bool) -> dict[str, np.ndarray]:
-    """What each stage says, and its IoU inside the training images."""
+    """Predict by each stage, and return its IoU inside the training images."""
     model = _estimator(small).fit(train.images, train.masks)
     found = dict(zip(STAGES, model.staged_predict(test.images), strict=True))
     return {**found, "held out": 1.0 - model.stage_losses_}
 
 
 def _threshold(soft: np.ndarray, masks: np.ndarray) -> float:
-    """The threshold of best mean IoU."""
+    """Return the threshold of best mean IoU."""
     grid = np.linspace(0.2, 0.8, 31)
     return float(grid[int(np.argmax([np.mean(_iou(soft > t, masks)) for t in grid]))])
 

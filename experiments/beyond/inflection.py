@@ -31,7 +31,7 @@ SHOWN = 8
 
 
 class InflectedForms(Experiment):
-    """Three languages in two settings."""
+    """Inflected forms of three languages in two settings."""
 
     name = "inflection"
     title = "Inflection: English, German, Spanish"
@@ -41,17 +41,17 @@ class InflectedForms(Experiment):
     )
     protocol = (
         "mercer.Inflection with its default parameters, trained on the training words of a language alone; accuracy is the "
-        "share of the 1000 test words whose form is exactly right, with the standard error of a share. What a model learns, the "
-        "weights of tags and letters included, it learns from its training words by leave-one-out. The form of the model (which "
-        "columns a decision sees, endings from right to left, two kernels, where learning starts) was chosen on the development "
-        "words of the three languages, which are the same in both settings, so figures on dev are somewhat too good. Test words "
-        "were used for the figures here alone."
+        "share of the 1000 test words whose form is exactly right, with the standard error of a share. A model learns "
+        "everything, the weights of tags and letters included, from its training words by leave-one-out. The form of the model "
+        "(columns of a decision, endings from right to left, two kernels, starting values) was chosen on the development words "
+        "of the three languages, which are the same in both settings, so scores on dev are somewhat optimistic. Test words "
+        "were used for the scores here alone."
     )
     digits = 3
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """A language in a setting; the small version has two, and development words in place of test words."""
+        """Return a piece for each language and setting; the small version has two, and tests on development words."""
         if small:
             return [Piece(f"{name}-low", {"language": name, "setting": "low", "small": 100}) for name in LANGUAGES[:2]]
         return [
@@ -61,15 +61,15 @@ class InflectedForms(Experiment):
         ]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Those of the estimator."""
+        """Return the parameters of the estimator."""
         return {"parameters": Inflection().get_params()}
 
     def seeds(self, small: bool) -> list[int]:
-        """Of the training steps that weights are learned from."""
+        """Return the seed of the training steps that weights are learned from."""
         return [Inflection().seed]
 
     def run(self, piece: Piece) -> Outcome:
-        """Fit, predict the test words; on development words, what each choice buys."""
+        """Predict the test words, and development words with each choice undone."""
         language, setting = piece.settings["language"], piece.settings["setting"]
         small = piece.settings.get("small")
         task = load_inflection(language, setting)
@@ -84,7 +84,7 @@ class InflectedForms(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Each language and their mean on test words; the mean of each variant on development words."""
+        """Return each language and their mean on test words, and the mean of each variant on development words."""
         rows: list[dict[str, Any]] = []
         for setting in dict.fromkeys(outcome["setting"] for outcome in outcomes):
             own = [outcome for outcome in outcomes if outcome["setting"] == setting]
@@ -101,7 +101,7 @@ class InflectedForms(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Against the bars, and what each choice buys."""
+        """Compare with the bars, and give the gain of each choice."""
         found = {
             (row["method"], row["metric"], row["setting"]): row["value"] for row in rows if row["language"] == MEAN
         }
@@ -110,7 +110,7 @@ class InflectedForms(Experiment):
             if (METHOD, TEST, setting) in found:
                 value = found[METHOD, TEST, setting]
                 verdict = "above" if value >= bar else "below"
-                notes.append(f"{setting}: {value:.3f} on average, {verdict} the {bar:.2f} asked for.")
+                notes.append(f"{setting}: {value:.3f} on average, {verdict} the bar of {bar:.2f}.")
                 gains = (
                     f"{found[METHOD, DEV, setting] - found[variant, DEV, setting]:+.3f} over {variant}"
                     for variant in VARIANTS
@@ -120,26 +120,26 @@ class InflectedForms(Experiment):
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Accuracy by language; where the errors are, and some of them."""
+        """Show accuracy by language, kinds of errors, and examples."""
         test = [row for row in rows if row["metric"] == TEST]
         yield section("By language")
         yield table_html(pivot(test, "setting", "language", title="Accuracy", best="max"))
-        yield section("Where the errors are")
+        yield section("Kinds of errors")
         yield paragraph(
-            "A combination of tags is new where no training word has it. Second best: the right form comes second in the "
+            "A combination of tags is new if no training word has it. Second best: the right form comes second in the "
             "ranking. Expected: the mean probability of the predictions, which is the accuracy if probabilities are right."
         )
         header = ["language", "setting", "tags seen", "tags new", "share of new", "second best", "expected", "accuracy"]
         yield table_html(Table(header, [_cells(outcome) for outcome in outcomes]))
-        yield section("Errors by example")
-        yield paragraph("The first errors of each; beside the prediction its probability, and the next best form.")
+        yield section("Examples of errors")
+        yield paragraph("The first errors of each, with the probability of the prediction and the next best form.")
         for outcome in outcomes:
             header = ["lemma", "tags", "right form", "predicted", "probability", "second"]
             yield table_html(Table(header, outcome["errors"], f"{outcome['language']}, {outcome['setting']}"))
 
 
 def _tested(model: Inflection, words: InflectedWords, seen: set[str]) -> Outcome:
-    """Accuracy, by whether the tags were seen, and the first errors."""
+    """Return accuracy for seen and for new tags, and the first errors."""
     ranked = model.rank(words.requests, k=2)
     right = np.asarray([found.objects[0] == form for found, form in zip(ranked, words.forms, strict=True)])
     new = np.asarray([tags not in seen for _, tags in words.requests])
@@ -161,7 +161,7 @@ def _tested(model: Inflection, words: InflectedWords, seen: set[str]) -> Outcome
 
 
 def _share(share: float, n: int) -> tuple[float, float]:
-    """A share of n words and its squared standard error."""
+    """Return a share of n words and its squared standard error."""
     return share, share * (1.0 - share) / n
 
 

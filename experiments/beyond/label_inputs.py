@@ -1,4 +1,4 @@
-"""Inputs of the multi-label experiments: how they are written, and which kernels are compared."""
+"""Inputs of the multi-label experiments: their encodings and kernels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLAIN, STANDARD, RANKS, WORDS = "as they are", "standardised", "normal scores", 
 
 
 def written(X_train: np.ndarray, X: np.ndarray, how: str) -> np.ndarray:
-    """Rows of `X` in another form, everything learned from `X_train`.
+    """Encode the rows of `X`, with statistics of `X_train`.
 
     "standardised" is mean 0 and variance 1; "normal scores" the normal quantile of each value's rank among the training
     values; "unit rows with √idf" words weighted by the root of log(n / documents with the word), rows of length 1.
@@ -43,13 +43,13 @@ def written(X_train: np.ndarray, X: np.ndarray, how: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Recipe:
-    """An input kernel: the mean of kernels on inputs written in one way or another."""
+    """Input kernel: the mean of kernels on encoded inputs."""
 
     name: str
     parts: tuple[tuple[str, Kernel], ...]
 
     def gram(self, X_train: np.ndarray, X: np.ndarray | None = None) -> np.ndarray:
-        """Kernel values of the training inputs, or of the rows of `X` against them."""
+        """Compute kernel values of the training inputs, or of the rows of `X` against them."""
         total: np.ndarray | float = 0.0
         for how, kernel in self.parts:
             rows = written(X_train, X_train, how)
@@ -58,23 +58,23 @@ class Recipe:
 
 
 def around_median(X_train: np.ndarray, how: str, family: type[Gaussian] | type[Laplacian], factor: float) -> Recipe:
-    """A kernel whose scale is some times the median distance of the training inputs."""
+    """Make a kernel whose scale is a multiple of the median distance of the training inputs."""
     median = family(scale="median").resolve(written(X_train, X_train, how)).scale
     return Recipe(f"{family.__name__}, {factor:g} medians, {how}", ((how, family(factor * float(median))),))
 
 
 JACCARD = Recipe("Jaccard", ((PLAIN, Overlap(1.0)),))
-"""Binary inputs by the share of features in common."""
+"""Kernel of binary inputs: the share of common features."""
 
 SQUARED = Recipe("Jaccard, squared", ((PLAIN, Overlap(1.0) * Overlap(1.0)),))
-"""The same, narrower."""
+"""The square of the same kernel, narrower."""
 
 
 def gaussian_of_words(gamma: float) -> Recipe:
-    """exp(−γ‖x − z‖²) on unit rows with √idf."""
+    """Make exp(−γ‖x − z‖²) on unit rows with √idf."""
     return Recipe(f"Gaussian, γ = {gamma:g}, {WORDS}", ((WORDS, Gaussian(float(np.sqrt(0.5 / gamma)))),))
 
 
 def mean_of(name: str, *recipes: Recipe) -> Recipe:
-    """The mean of the kernels of several recipes."""
+    """Average the kernels of several recipes."""
     return Recipe(name, tuple(part for recipe in recipes for part in recipe.parts))

@@ -9,7 +9,7 @@ from mercer.report import Table, table_html
 
 
 def loo_table(trials: Sequence[dict[str, Any]], title: str) -> str:
-    """Leave-one-out F1: a line for each input kernel, a column for each way to decode."""
+    """Tabulate leave-one-out F1: a line for each input kernel, a column for each way to decode."""
     recipes = list(dict.fromkeys(trial["recipe"] for trial in trials))
     ways = list(dict.fromkeys(trial["way"] for trial in trials))
     found = {(trial["recipe"], trial["way"]): trial for trial in trials}
@@ -27,7 +27,7 @@ def loo_table(trials: Sequence[dict[str, Any]], title: str) -> str:
 
 
 def scores_by(key: str, methods: Sequence[str], parts: Sequence[Sequence[dict[str, Any]]], title: str) -> str:
-    """Figures of several methods side by side, a line for each value of `key`."""
+    """Tabulate scores of several methods side by side, a line for each value of `key`."""
     merged: dict[str, dict[str, Any]] = {}
     for part in parts:
         for row in part:
@@ -41,7 +41,7 @@ def scores_by(key: str, methods: Sequence[str], parts: Sequence[Sequence[dict[st
 
 
 def examples_table(parts: Sequence[Sequence[dict[str, Any]]]) -> str:
-    """Predicted beside true sets."""
+    """Tabulate predicted and true sets."""
     lines = []
     for rows in zip(*parts, strict=True):
         first = rows[0]

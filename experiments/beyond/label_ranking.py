@@ -1,4 +1,4 @@
-"""Label ranking: put the labels of an input in order."""
+"""Label ranking: order the labels of an input."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ SETS = ("authorship", "glass", "iris", "vehicle")
 FURTHER = ("housing",)
 ALL = "mean of the four"
 TO_BEAT = 0.910
-"""Kernel ridge regression with a Gaussian kernel onto the Kemeny embedding, tried before: the mean over the four sets."""
+"""Mean τ over the four sets of Gaussian kernel ridge regression onto the Kemeny embedding, measured earlier."""
 BAR = 0.93
 FOLDS, SEED, SHOWN = 10, 1, 4
 
 
 class LabelRankings(Experiment):
-    """Ten folds of each data set, all methods on the same folds."""
+    """All methods on the same ten folds of each data set."""
 
     name = "label-ranking"
     title = "Label ranking: authorship, glass, iris, vehicle"
     source = (
-        "Not from the papers: the semi-synthetic sets of Cheng, Hühn and Hüllermeier (2009). The figure to beat is the "
-        f"mean τ of a Gaussian kernel ridge on the Kemeny embedding (Korba et al. 2018), {TO_BEAT:.3f} when it was tried."
+        "Not from the papers: the semi-synthetic sets of Cheng, Hühn and Hüllermeier (2009). The reference is the "
+        f"mean τ of a Gaussian kernel ridge on the Kemeny embedding (Korba et al. 2018), {TO_BEAT:.3f} when it was measured."
     )
     protocol = (
         "Ten folds, shuffled; Kendall's τ of the predicted and the true order of all labels, mean over the test inputs. "
-        "Every choice is made inside the training folds by the exact leave-one-out τ of decoded rankings: the ridge, the "
-        "scale of the kernel, Gaussian or L1-Laplacian, and how inputs are written (standardised; as ranks among the "
+        "Every choice is made inside the training folds by the exact leave-one-out τ of decoded rankings: alpha, the "
+        "scale of the kernel, Gaussian or L1-Laplacian, and the encoding of inputs (standardised; as ranks among the "
         "training inputs; as square roots). The last method averages the predictions of the five best such choices before "
-        "decoding. Rankings are decoded exactly, among all K! orders. Housing is run beside the four: its ranking "
-        "is the order of six attributes that are not among the inputs. Which kernels and forms of the inputs are offered was "
-        "settled beforehand, on other folds of the same sets."
+        "decoding. Rankings are decoded exactly, among all K! orders. Housing is run in addition: its ranking "
+        "is the order of six attributes that are not among the inputs. The candidate kernels and encodings were fixed "
+        "beforehand, on other folds of the same sets."
     )
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """Each fold of each set; the small version has two folds of the two smallest."""
+        """Return a piece for each fold of each set; the small version has two folds of the two smallest."""
         names, folds = (("iris", "glass"), range(2)) if small else ((*SETS, *FURTHER), range(FOLDS))
         return [Piece(f"{name}-fold-{fold}", {"set": name, "fold": fold}) for name in names for fold in folds]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Grids."""
+        """Return the grids."""
         scales = {f"scales, {family.__name__}, in medians": list(factors) for family, factors in FACTORS.items()}
         return scales | {"alphas": [float(f"{alpha:.3g}") for alpha in ALPHAS]}
 
     def seeds(self, small: bool) -> list[int]:
-        """Of the folds."""
+        """Return the seed of the folds."""
         return [SEED]
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods on one fold."""
+        """Run all methods on one fold."""
         name, fold = piece.settings["set"], piece.settings["fold"]
         data = load_label_ranking(name)
         train, test = list(KFold(FOLDS, shuffle=True, random_state=SEED).split(data.X))[fold]
@@ -86,7 +86,7 @@ class LabelRankings(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """The mean of the four sets, with their errors put together, and each set."""
+        """Return the mean of the four sets, with their combined error, and each set."""
         rows: list[dict[str, Any]] = []
         means: list[dict[str, Any]] = []
         names = list(dict.fromkeys(outcome["set"] for outcome in outcomes))
@@ -105,7 +105,7 @@ class LabelRankings(Experiment):
         return means + rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Against the bar, and which choice bought what."""
+        """Compare with the bar, and give the gain of each choice."""
         found = {(row["method"], row["set"]): row["value"] for row in rows}
         if (BEST, ALL) not in found:
             return []
@@ -113,17 +113,17 @@ class LabelRankings(Experiment):
         single = found[METHODS[-2], ALL]
         return [
             f"The mean of the five best reaches {best:.3f} over the four sets, {'above' if best >= BAR else 'below'} the "
-            f"{BAR:.2f} asked for; the Gaussian ridge on the Kemeny embedding on the same folds {first:.3f}.",
-            f"Laplacian kernels and inputs as they suit account for {single - first:+.3f}, averaging five choices for "
-            f"{best - single:+.3f}, which is within the error of a figure. On housing the two ends of the ladder have "
+            f"bar of {BAR:.2f}; the Gaussian ridge on the Kemeny embedding on the same folds {first:.3f}.",
+            f"Laplacian kernels and encodings of the inputs account for {single - first:+.3f}, averaging five choices for "
+            f"{best - single:+.3f}, which is within the standard error. On housing the first and the last method have "
             f"{found[FIRST, 'housing']:.3f} and {found[BEST, 'housing']:.3f}.",
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The table by set, what was chosen, and examples."""
+        """Show the table by set, the choices and examples."""
         yield section("By data set")
         yield table_html(pivot(rows, "method", "set", title="Kendall's τ, ten folds", best="max"))
-        yield section("What was chosen inside the training folds")
+        yield section("Choices inside the training folds")
         lines = []
         for name in dict.fromkeys(outcome["set"] for outcome in outcomes):
             chosen = Counter(each for outcome in outcomes if outcome["set"] == name for each in outcome["chosen"])

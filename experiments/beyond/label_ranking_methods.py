@@ -1,4 +1,4 @@
-"""The methods of the label ranking experiment, on one split of one data set."""
+"""Methods of the label ranking experiment, on one split of one data set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mercer.selection import LeaveOneOut
 PLAIN, RANKED, ROOTS = "standardised", "ranks", "roots"
 ALPHAS = np.logspace(-4, 1, 11)
 FACTORS: dict[type[Kernel], tuple[float, ...]] = {Gaussian: (0.35, 0.7, 1.4), Laplacian: (0.5, 1.0, 2.0)}
-"""Scales tried, in median distances of the training inputs."""
+"""Candidate scales, in median distances of the training inputs."""
 MEMBERS = 5
 FIRST, BEST, NEIGHBOURS, MIDDLE = "Gaussian ridge on Kemeny", "mean of the five best", "k-NN", "one ranking for all"
 LADDER = {
@@ -29,7 +29,7 @@ LADDER = {
     "Laplacian kernel, inputs as they suit": (Laplacian, (PLAIN, RANKED, ROOTS)),
     "either kernel, inputs as they suit": (None, (PLAIN, RANKED, ROOTS)),
 }
-"""Which kernels and inputs a step may choose from; the last step is followed by `BEST`."""
+"""Candidate kernels and encodings of each step; the last step is followed by `BEST`."""
 OTHERS: dict[str, tuple[Kernel, Decoder]] = {
     "Gaussian ridge on Hamming": (RankHamming(), Assignment()),
     "Gaussian ridge on Borda": (Borda(), Sorting()),
@@ -40,7 +40,7 @@ METHODS = (MIDDLE, NEIGHBOURS, *OTHERS, *LADDER, BEST)
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kernel on one form of the inputs with one ridge, and its leave-one-out loss."""
+    """Kernel on one encoding of the inputs with one alpha, and its leave-one-out loss."""
 
     kernel: Kernel
     inputs: str
@@ -49,7 +49,7 @@ class Candidate:
 
 
 def prepared(train: np.ndarray, test: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Three forms of the inputs, each learned from the training part and standardised."""
+    """Encode the inputs in three ways, each learned from the training part and standardised."""
     made = {
         PLAIN: (train, test),
         RANKED: _both(QuantileTransformer(n_quantiles=len(train)), train, test),
@@ -59,7 +59,7 @@ def prepared(train: np.ndarray, test: np.ndarray) -> dict[str, tuple[np.ndarray,
 
 
 def candidates(inputs: dict[str, tuple[np.ndarray, np.ndarray]], y: np.ndarray) -> list[Candidate]:
-    """Every kernel, form of the inputs and ridge, with its leave-one-out loss in decoded rankings."""
+    """Return every kernel, encoding and alpha, with its leave-one-out loss in decoded rankings."""
     found = []
     for family, forms in ((Gaussian, (PLAIN,)), (Laplacian, (PLAIN, RANKED, ROOTS))):
         for form in forms:
@@ -71,14 +71,14 @@ def candidates(inputs: dict[str, tuple[np.ndarray, np.ndarray]], y: np.ndarray) 
 
 
 def scaled(family: type[Kernel], X: np.ndarray) -> Iterator[Kernel]:
-    """Kernels of one family at multiples of the median distance."""
+    """Make kernels of one family at multiples of the median distance."""
     median = family(scale="median").resolve(X).scale
     for factor in FACTORS[family]:
         yield family(scale=float(factor * median))
 
 
 def predictions(train: np.ndarray, y: np.ndarray, test: np.ndarray) -> tuple[dict[str, np.ndarray], list[Candidate]]:
-    """The rankings each method predicts for the test inputs, and the five candidates of the last one."""
+    """Predict rankings of the test inputs by each method; return the five candidates of the last one too."""
     inputs = prepared(train, test)
     every = sorted(candidates(inputs, y), key=lambda one: one.loss)
     decoder = KemenyOrder().fit(Implicit().fit(Kemeny(), y))
@@ -98,7 +98,7 @@ def predictions(train: np.ndarray, y: np.ndarray, test: np.ndarray) -> tuple[dic
 def _weights(
     chosen: Sequence[Candidate], inputs: dict[str, tuple[np.ndarray, np.ndarray]], y: np.ndarray
 ) -> np.ndarray:
-    """The mean of the weights that each candidate puts on the training rankings."""
+    """Average the weights that the candidates put on the training rankings."""
     parts = []
     for one in chosen:
         train, test = inputs[one.inputs]
@@ -116,7 +116,7 @@ def _best_scale(kernel: Kernel, decoder: Decoder, X: np.ndarray, y: np.ndarray) 
 
 
 def _path(model: DependencyEstimator) -> np.ndarray:
-    """The leave-one-out loss of each ridge."""
+    """Return the leave-one-out loss of each alpha."""
     assert model.loo_path_ is not None
     return model.loo_path_
 

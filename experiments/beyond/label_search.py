@@ -1,4 +1,4 @@
-"""Label sets by ridge: input kernels, ridges and ways to decode, compared by exact leave-one-out F1."""
+"""Label sets by ridge regression: input kernels, alphas and ways to decode, compared by exact leave-one-out F1."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mercer.solvers import RidgePath, RidgeProblem
 
 @dataclass(frozen=True)
 class Way:
-    """How weights on the training sets become a set: an output kernel and a decoder."""
+    """Way to decode: an output kernel and a decoder."""
 
     name: str
     kernel: Kernel
@@ -33,20 +33,20 @@ ALL_SETS = Way("all sets, expected F1", LabelSets(), ExpectedF1())
 
 
 def seen_sets(penalty: float, strength: float = 0.0) -> Way:
-    """The training set with the largest share in common, F1-type with this penalty, scores standardised to some strength."""
+    """Return the training set of largest overlap, F1-type with this penalty, with scores standardised to some strength."""
     standard = f", standardised to the power {strength:g}" if strength else ""
     decoder = Standardized(strength=strength) if strength else Candidates()
     return Way(f"training sets, a = {penalty:g}{standard}", Overlap(penalty), decoder)
 
 
 def gaussian_sets(scale: float) -> Way:
-    """The nearest training set under a Gaussian output kernel: IOKR."""
+    """Return the nearest training set under a Gaussian output kernel: IOKR."""
     return Way(f"training sets, Gaussian of scale {scale:g}", GaussianOf(LabelSets(), scale), Candidates())
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One combination, and the F1 each training example gets without itself."""
+    """Combination of kernel, alpha and way, and the leave-one-out F1 of each training example."""
 
     recipe: str
     alpha: float
@@ -55,7 +55,7 @@ class Trial:
 
 
 class LabelSearch:
-    """Every way to decode, for every ridge, from one decomposition of each input Gram matrix.
+    """Search over ways to decode and alphas, from one decomposition of each input Gram matrix.
 
     Weights on equal training sets add up, so the leave-one-out weights of n examples are a matrix of n rows and a column for
     each distinct set.
@@ -66,7 +66,7 @@ class LabelSearch:
         first, group = distinct(Y)
         self.sets = Y[first]
         self.targets = np.eye(len(first))[group]
-        # a set that occurs once is no candidate for its own example
+        # a set that occurs once is not a candidate for its own example
         self.hidden = np.where(np.bincount(group)[group] == 1, group, -1)
         self.families: dict[str, list[Way]] = {}
         for way in ways:
@@ -74,7 +74,7 @@ class LabelSearch:
         self.trials: list[Trial] = []
 
     def add(self, recipe: Recipe, gram: np.ndarray) -> None:
-        """All trials of one input Gram matrix."""
+        """Return all combinations of one input Gram matrix."""
         ridge = RidgePath(RidgeProblem(Precomputed(), gram, fit_intercept=False).decomposed(), self.targets)
         for alpha in self.alphas:
             for name, decoded in self.decode(ridge.left_out_points(alpha)):
@@ -82,13 +82,13 @@ class LabelSearch:
                 self.trials.append(Trial(recipe.name, alpha, name, f1))
 
     def decode(self, weights: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-        """For each way, the sets of the training examples, from weights on the distinct sets that leave each out."""
+        """Yield for each way the decoded sets of the training examples, from leave-one-out weights on the distinct sets."""
         for ways in self.families.values():
             if isinstance(ways[0].decoder, ExpectedF1):
                 decoder = clone(ways[0].decoder).fit(Implicit().fit(ways[0].kernel, self.sets), F1())
                 yield ways[0].name, decoder.decode(weights)
                 continue
-            # one product of matrices for all strengths, where `Standardized` would need two for each; all sets have norm 1
+            # one matrix product for all strengths, where `Standardized` would need two for each; all sets have norm 1
             scores = weights @ ways[0].kernel(self.sets)
             mean, spread = scores.mean(axis=0), scores.std(axis=0)
             for way in ways:
@@ -102,32 +102,32 @@ class LabelSearch:
         return self.sets[top(scores, 1, slack)[0][:, 0]]
 
     def best(self, recipes: Sequence[str] | None = None, ways: Sequence[str] | None = None) -> Trial:
-        """The trial of highest F1, among some recipes and ways; of equals the larger ridge."""
+        """Return the combination of highest F1 among some recipes and ways; of equals that of larger alpha."""
         allowed = [
             t for t in self.trials if (recipes is None or t.recipe in recipes) and (ways is None or t.way in ways)
         ]
         return max(allowed, key=lambda trial: (trial.f1, trial.alpha))
 
     def table(self) -> list[dict[str, Any]]:
-        """For each recipe and way, the best ridge."""
+        """Return the best alpha for each recipe and way."""
         pairs = dict.fromkeys((trial.recipe, trial.way) for trial in self.trials)
         best = [self.best([recipe], [way]) for recipe, way in pairs]
         return [{"recipe": t.recipe, "way": t.way, "alpha": t.alpha, "f1": t.f1} for t in best]
 
     def predict(self, trial: Trial, gram: np.ndarray, test_gram: np.ndarray) -> np.ndarray:
-        """The sets of new inputs under one combination, by the estimator a user would write."""
+        """Predict sets of new inputs under one combination, by the estimator a user would write."""
         way = self.ways[trial.way]
         model = paper_estimator(Precomputed(), way.kernel, alpha=trial.alpha, decoder=way.decoder, loss=F1())
         return model.fit(gram, self.Y).predict(test_gram)
 
 
 def example_f1(Y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """The F1 of each example."""
+    """Compute the F1 of each example."""
     return 1.0 - F1().paired(Y, predicted)
 
 
 def by_size(Y: np.ndarray, found: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """Mean F1 of each method over the test examples with 1, 2, … labels, the last class open."""
+    """Return the mean F1 of each method over test examples with 1, 2, … labels, the last class open."""
     sizes, rows = Y.sum(axis=1), []
     last = int(np.quantile(sizes, 0.95, method="higher"))
     for size in range(int(sizes.min()), last + 1):
@@ -144,7 +144,7 @@ def by_size(Y: np.ndarray, found: Mapping[str, np.ndarray]) -> list[dict[str, An
 def by_label(
     Y: np.ndarray, found: Mapping[str, np.ndarray], labels: np.ndarray, count: int = 12
 ) -> list[dict[str, Any]]:
-    """How often each method is right about the most frequent labels: F1 over the examples."""
+    """Return the F1 of each method over the examples, for the most frequent labels."""
     rows = []
     for label in np.argsort(-Y.sum(axis=0), kind="stable")[:count]:
         true = Y[:, label] > 0

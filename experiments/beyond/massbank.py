@@ -1,4 +1,4 @@
-"""Which molecule a tandem mass spectrum is of: spectra in, molecules out."""
+"""Molecules from tandem mass spectra."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LADDER: dict[str, tuple[str, bool, bool, bool, bool]] = {
     "+ six fingerprints": ("six", True, True, False, True),
     "+ peak weights and power chosen": ("six", True, True, True, True),
 }
-"""Each line adds one choice to the one before."""
+"""Methods; each adds one choice to the one before."""
 BEST = "+ peak weights and power chosen"
 ALL, SAME_MASS, EVERYONE = "untrained molecules", "of the same mass", "all, trained ones too"
 TOP = (1, 10, 20)
@@ -44,25 +44,25 @@ SMALL = (160, 60)
 
 
 class MassBank(Experiment):
-    """Ranking of untrained molecules for spectra of molecules that were not trained on."""
+    """Ranking of new molecules for their spectra."""
 
     name = "massbank"
-    title = "MassBank: which molecule a spectrum is of"
+    title = "MassBank: molecules from spectra"
     source = "Not from the papers: 3979 merged MS/MS spectra of MassBank, 799 molecules held out by the hash of their InChIKey."
     protocol = (
         "Trained on 3180 spectra; each of the 799 test spectra ranks the 799 test molecules, none of which was trained on. "
-        "Among all 3979 the trained ones would be compared by their own weight, which the true molecule never has. A candidate "
-        "that scores as high as the true one counts as ranked before it. Ridge, number of neighbours, intensity power and peak "
+        "Among all 3979 the training molecules would have weights of their own, which the true molecule never has. A candidate "
+        "with the same score as the true one counts as ranked before it. Alpha, the number of neighbours, intensity power and peak "
         f"weights are chosen inside the training spectra: {FOLDS} folds, each held-out spectrum ranking the molecules of its "
         "fold, by the mean reciprocal rank. Weights of bits and peaks are counted on training molecules and spectra alone. Input "
-        "kernel: cosine of peaks plus cosine of neutral losses, bins of 0.01. The precursor's m/z, which the losses start from, "
+        "kernel: cosine of peaks plus cosine of neutral losses, bins of 0.01. The precursor's m/z, from which losses are counted, "
         "is that of the true formula. 'of the same mass': candidates within 5 ppm, for spectra with at least two."
     )
     digits = 1
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each line of the ladder."""
+        """Return a piece for each method."""
         return [Piece(f"line-{i}", {"method": method, "small": small}) for i, method in enumerate(LADDER)]
 
     def parameters(self, small: bool) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class MassBank(Experiment):
         return {"alphas": ALPHAS, "powers": POWERS, "weights": WEIGHTS, "fingerprints": KINDS, "folds": FOLDS}
 
     def seeds(self, small: bool) -> list[int]:
-        """Of the folds."""
+        """Return the seed of the folds."""
         return [SEED]
 
     def run(self, piece: Piece) -> Outcome:
@@ -91,7 +91,7 @@ class MassBank(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Percentages of spectra whose molecule is among the first."""
+        """Return percentages of spectra whose molecule is among the first."""
         found = []
         for method, outcome in zip(LADDER, outcomes, strict=True):
             settings = {ALL: "ranks", SAME_MASS: "mass_ranks", EVERYONE: "everyone_ranks"}
@@ -106,7 +106,7 @@ class MassBank(Experiment):
         return found
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """The bars, and what each choice bought."""
+        """Compare with the bars, and give the gain of each choice."""
         at = {(row["method"], row["setting"], row["metric"]): row["value"] for row in rows}
         reached = {k: at[BEST, ALL, f"top-{k}, %"] for k in TOP}
         bars = ", ".join(
@@ -118,7 +118,7 @@ class MassBank(Experiment):
             f"{method.removeprefix('+ ')} {after - before:+.1f}"
             for method, before, after in zip(list(LADDER)[1:], firsts, firsts[1:], strict=False)
         )
-        notes = [f"Among the untrained molecules: {bars}.", f"Top-1 by choice, in points: {steps}."]
+        notes = [f"Among the test molecules: {bars}.", f"Top-1 by choice, in points: {steps}."]
         mass = at.get((BEST, SAME_MASS, "top-1, %"))
         if mass is not None:
             notes.append(
@@ -128,13 +128,13 @@ class MassBank(Experiment):
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """What was chosen, and some rankings."""
+        """Show the choices, and some rankings."""
         yield section("Chosen inside the training spectra")
         lines = [
             [method, *(str(outcome["chosen"].get(name, "")) for name in ("alpha", "power", "weights"))]
             for method, outcome in zip(LADDER, outcomes, strict=True)
         ]
-        yield table_html(Table(["method", "ridge", "power", "peak weights"], lines))
+        yield table_html(Table(["method", "alpha", "power", "peak weights"], lines))
         yield section("The first three for some test spectra")
         shown = [
             [each["truth"], str(each["rank"]), *each["first"]]
@@ -145,7 +145,7 @@ class MassBank(Experiment):
 
 
 def ranks(model: ObjectEstimator, queries: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """The rank of each query's own molecule among the candidates, ties counted against it."""
+    """Return the rank of each query's molecule among the candidates, ties counted against it."""
     found = []
     for query, ranked in zip(queries, model.rank(queries, len(candidates), candidates), strict=True):
         own = ranked.scores[np.flatnonzero(ranked.objects == query)[0]]
@@ -154,7 +154,7 @@ def ranks(model: ObjectEstimator, queries: np.ndarray, candidates: np.ndarray) -
 
 
 def _choose(method: str, small: bool, train: np.ndarray) -> dict[str, Any]:
-    """The settings with the best mean reciprocal rank over the folds of the training spectra."""
+    """Return the settings with the best mean reciprocal rank over the folds of the training spectra."""
     _, _, _, inputs, ridge = LADDER[method]
     grid: dict[str, Sequence[Any]] = {"alpha": ALPHAS[1:2] if small else ALPHAS} if ridge else {"k": (1, 3, 5, 10, 20)}
     if inputs:
@@ -199,7 +199,7 @@ def _data(small: bool) -> MolecularSpectra:
 
 @lru_cache(maxsize=4)
 def _input_gram(small: bool, power: float, weights: str | None) -> np.ndarray:
-    """Mean of the cosines of peaks and of neutral losses, weights counted on the training spectra."""
+    """Average the cosines of peaks and of neutral losses, with weights counted on the training spectra."""
     data = _data(small)
     peaks = Peaks(power=power, weights=weights).normalized()
     kernel = (peaks + NeutralLosses(power=power, weights=weights).normalized()) * 0.5

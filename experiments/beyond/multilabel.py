@@ -1,4 +1,4 @@
-"""Four multi-label sets, each by four methods on its official split."""
+"""Multi-label data sets, four of them, each by four methods on its official split."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ SHOWN = 5
 
 
 class MultiLabelSets(Experiment):
-    """Everything chosen inside the training part, each test part used once."""
+    """Four data sets: all choices inside the training part, each test part used once."""
 
     name = "multilabel"
     title = "Label sets: emotions, yeast, enron, corel5k"
     source = "Not from the papers: four sets of the Mulan collection, on their official splits."
     protocol = (
-        "Example F1 on the test part. Ridge: the input kernel, the ridge and the way to decode of the highest exact "
+        "Example F1 on the test part. Ridge: the input kernel, alpha and the way to decode of the highest exact "
         "leave-one-out F1; ways are the best of all sets by expected F1, and the training set with the largest "
-        "Σ w I/(I + a(|y|−I) + a(|y′|−I)), I = |y∩y′|. IOKR: the same input kernels and ridges, the nearest training set under a "
+        "Σ w I/(I + a(|y|−I) + a(|y′|−I)), I = |y∩y′|. IOKR: the same input kernels and alphas, the nearest training set under a "
         "Gaussian output kernel of chosen scale, by the same leave-one-out F1. k-NN: the same input kernels, k by "
         "leave-one-out, decoded by expected F1. Logistic regression: one per label, regularisation and threshold by F1 over "
         f"{FOLDS} folds, the likeliest label always named. Input kernels: Laplacian and Gaussian of several widths on "
@@ -49,12 +49,12 @@ class MultiLabelSets(Experiment):
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each set; the small version has the first examples of two."""
+        """Return a piece for each set; the small version has the first examples of two."""
         limits = {"emotions": (150, 60), "enron": (120, 60)} if small else dict.fromkeys(GRIDS, (10**6, 10**6))
         return [Piece(name, {"set": name, "train": train, "test": test}) for name, (train, test) in limits.items()]
 
     def parameters(self, small: bool) -> dict[str, Any]:
-        """Grids."""
+        """Return the grids."""
         return {
             "alphas": {name: list(grid.alphas) for name, grid in GRIDS.items()},
             "penalties a": list(PENALTIES),
@@ -65,7 +65,7 @@ class MultiLabelSets(Experiment):
         }
 
     def run(self, piece: Piece) -> Outcome:
-        """All methods on one set."""
+        """Run all methods on one set."""
         name = piece.settings["set"]
         data = load_multilabel(name)
         rows, tests = slice(piece.settings["train"]), slice(piece.settings["test"])
@@ -97,7 +97,7 @@ class MultiLabelSets(Experiment):
         }
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Each method on each set."""
+        """Return the F1 of each method on each set."""
         return [
             {
                 "method": method,
@@ -111,7 +111,7 @@ class MultiLabelSets(Experiment):
         ]
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """Where we are ahead, and by how much."""
+        """Compare with the best other method."""
         sentences, ahead = [], 0
         names = list(dict.fromkeys(row["setting"] for row in rows))
         for name in names:
@@ -122,7 +122,7 @@ class MultiLabelSets(Experiment):
         return [f"Ahead of the best other method on {ahead} of {len(names)} sets: {'; '.join(sentences)}."]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """One table for all; then choices, sizes, labels and examples of each set."""
+        """Show one table for all, then choices, sizes, labels and examples of each set."""
         yield table_html(pivot(rows, "method", "setting", title="Example F1", best="max"))
         for outcome in outcomes:
             yield section(outcome["set"])
@@ -140,18 +140,9 @@ class MultiLabelSets(Experiment):
             width = max(map(len, lines))
             lines = [line + [""] * (width - len(line)) for line in lines]
             yield table_html(
-                Table(["method", *[""] * (width - 1)], lines, "What was chosen, and its F1 inside the training part")
+                Table(["method", *[""] * (width - 1)], lines, "Choices, and their F1 inside the training part")
             )
-            yield loo_table(outcome["loo"], "Leave-one-out F1, the best ridge of each combination")
+            yield loo_table(outcome["loo"], "Leave-one-out F1, the best alpha of each combination")
             yield scores_by("labels", METHODS, [outcome["by size"]], "F1 by the number of true labels")
             yield scores_by("label", METHODS, [outcome["by label"]], "F1 of the most frequent labels")
             yield examples_table(outcome["examples"])
-
-
-def _choices(chosen: dict[str, dict[str, Any]]) -> str:
-    keys = ["input kernel", "alpha", "way", "k", "C", "threshold", "inside"]
-    lines = []
-    for method in METHODS:
-        values = [chosen[method].get(key, "") for key in keys]
-        lines.append([method, *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values)])
-    return table_html(Table(["method", *keys[:-1], "F1 inside the training part"], lines, "What was chosen"))

@@ -1,4 +1,4 @@
-"""The methods of the multi-label table: neighbours, one-vs-rest logistic regression, IOKR and ours, on one split."""
+"""Methods of the multi-label table on one split: neighbours, one-vs-rest logistic regression, IOKR and ours."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ FOLDS = 3
 
 @dataclass(frozen=True)
 class Grid:
-    """What is tried on one data set."""
+    """Candidates on one data set."""
 
     recipes: Callable[[np.ndarray], list[Recipe]]
     alphas: tuple[float, ...]
 
 
 def of_vectors(X: np.ndarray) -> list[Recipe]:
-    """Laplacians and Gaussians of several widths on standardised inputs and on normal scores, and their means."""
+    """Return Laplacians and Gaussians of several widths on standardised inputs and normal scores, and their means."""
     widths: dict[type[Gaussian] | type[Laplacian], tuple[float, ...]] = {
         Laplacian: (0.35, 0.5, 0.7, 1.0, 1.5, 2.5),
         Gaussian: (0.35, 0.5, 0.7, 1.0, 1.5),
@@ -73,7 +73,7 @@ def of_vectors(X: np.ndarray) -> list[Recipe]:
 
 
 def of_words(X: np.ndarray) -> list[Recipe]:
-    """Shares of words in common, Gaussians on words weighted by idf, standardised inputs, and means."""
+    """Return shares of common words, Gaussians on words weighted by idf and on standardised inputs, and means."""
     gaussians = [gaussian_of_words(gamma) for gamma in (0.25, 1.0)]
     return [
         JACCARD,
@@ -84,7 +84,7 @@ def of_words(X: np.ndarray) -> list[Recipe]:
 
 
 def of_many_words(X: np.ndarray) -> list[Recipe]:
-    """Shares of words in common and their squares: with thousands of inputs each kernel costs a decomposition."""
+    """Return shares of common words and their squares: with thousands of inputs each kernel costs a decomposition."""
     return [JACCARD, SQUARED]
 
 
@@ -98,7 +98,7 @@ GRIDS = {
 
 
 def predictions(data: MultiLabel, grid: Grid) -> tuple[dict[str, np.ndarray], dict[str, Any], list[dict[str, Any]]]:
-    """The sets each method predicts for the test inputs, what each chose, and the leave-one-out table."""
+    """Predict sets for the test inputs by each method; return the choices and the leave-one-out table too."""
     recipes = {recipe.name: recipe for recipe in grid.recipes(data.X_train)}
     own, gaussian = [ALL_SETS, *map(seen_sets, PENALTIES)], list(map(gaussian_sets, OUTPUT_SCALES))
     search = LabelSearch(data.Y_train, [*own, *gaussian], grid.alphas)
@@ -128,7 +128,7 @@ def _written(trial: Trial) -> dict[str, Any]:
 
 
 def _neighbours(Y: np.ndarray, gram: np.ndarray) -> dict[int, float]:
-    """Leave-one-out F1 of each number of neighbours, decoded by expected F1."""
+    """Compute the leave-one-out F1 of each number of neighbours, decoded by expected F1."""
     search = LabelSearch(Y, [ALL_SETS], ())
     _, group = distinct(Y)
     distances = np.diag(gram)[None, :] - 2.0 * gram
@@ -144,7 +144,7 @@ def _neighbours(Y: np.ndarray, gram: np.ndarray) -> dict[int, float]:
 
 
 def _logistic(data: MultiLabel) -> tuple[np.ndarray, dict[str, Any]]:
-    """Regularisation and threshold by F1 over folds of the training examples; the likeliest label is always named."""
+    """Choose regularisation and threshold by F1 over folds of the training examples; the likeliest label is always named."""
     binary = set(np.unique(data.X_train)) <= {0.0, 1.0}
     X: Any = data.X_train if binary else written(data.X_train, data.X_train, STANDARD)
     X_test: Any = data.X_test if binary else written(data.X_train, data.X_test, STANDARD)

@@ -1,4 +1,4 @@
-"""The graph of a molecule from its SMILES: text in, graphs out, some of them built."""
+"""Graphs of molecules from their SMILES, chosen among training graphs or constructed."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ OUTPUT = WeisfeilerLehman(rounds=2, edge_label="label").normalized()
 
 
 class SmilesToGraph(Experiment):
-    """Graphs of QM9 molecules from their SMILES, by decoders that choose and decoders that build."""
+    """Graphs of QM9 molecules from their SMILES, by decoders that choose and decoders that construct."""
 
     name = "qm9-graphs"
     title = "QM9: the graph of a molecule from its SMILES"
     source = "Not from the papers: QM9, up to nine atoms of C, N, O, F; a task of the SISOKR and DSOKR papers on far fewer pairs."
     protocol = (
         f"{SPLITS} draws of {TRAIN} molecules to train on and {TEST} others to test on. Input: n-grams of the SMILES up to "
-        "length 3 or 5, cosine or the Gaussian of it, chosen with the ridge by leave-one-out. Output: Weisfeiler–Lehman, two "
+        "length 3 or 5, cosine or the Gaussian of it, chosen with alpha by leave-one-out. Output: Weisfeiler–Lehman, two "
         "rounds, elements and bond orders, cosine. Barycentre: fused Gromov–Wasserstein, by POT, of the "
         f"{PARTS} graphs of the largest weights. Edited: up to {STEPS} single changes of an element, a bond or an end of a bond "
         "that bring the graph nearer under the output kernel. No test graph is a training graph, so a method that chooses "
@@ -54,7 +54,7 @@ class SmilesToGraph(Experiment):
         return [Piece(f"draw-{i}", {"seed": i, "train": train, "test": test}) for i in range(draws)]
 
     def seeds(self, small: bool) -> list[int]:
-        """Of the draws."""
+        """Return the seeds of the draws."""
         return [piece.settings["seed"] for piece in self.pieces(small)]
 
     def parameters(self, small: bool) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class SmilesToGraph(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """The mean over the draws."""
+        """Return the mean over the draws."""
         return [
             mean_row([outcome["scores"][method][metric] for outcome in outcomes], method, metric)
             for metric in (EXACT, EDITS, LOSS)
@@ -104,7 +104,7 @@ class SmilesToGraph(Experiment):
         ]
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What building gives over choosing."""
+        """Compare construction with choice."""
         at = {(row["method"], row["metric"]): row["value"] for row in rows}
         scores = "; ".join(f"{method} {at[method, EDITS]:.2f}" for method in METHODS)
         return [
@@ -114,8 +114,8 @@ class SmilesToGraph(Experiment):
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Some molecules."""
-        yield section("Some test molecules; graphs that are no molecules are given by their atoms and bonds")
+        """Show some molecules."""
+        yield section("Some test molecules; graphs that are not molecules are given by their atoms and bonds")
         lines = [example for outcome in outcomes for example in outcome["examples"][:3]]
         yield table_html(Table(["molecule", *METHODS], lines))
 
@@ -125,7 +125,7 @@ def _cosine(length: tuple[int, int]) -> Any:
 
 
 def same_graph(a: Any, b: Any) -> bool:
-    """Whether two graphs are the same up to the names of their nodes."""
+    """Tell whether two graphs are isomorphic."""
 
     def same(x: dict[str, Any], y: dict[str, Any]) -> bool:
         return x["label"] == y["label"]
@@ -134,7 +134,7 @@ def same_graph(a: Any, b: Any) -> bool:
 
 
 def edits_between(a: Any, b: Any) -> int:
-    """Labels of nodes and of pairs of nodes that differ, under the best assignment found by swapping."""
+    """Count labels of nodes and of pairs of nodes that differ, under the best assignment found by swapping."""
     size = max(len(a), len(b))
     (labels, edges), (others, other_edges) = _matrices(a, size), _matrices(b, size)
     unlike = (labels[:, None] != others[None, :]).astype(float)
@@ -168,7 +168,7 @@ def _swapped(
 
 
 def _matrices(graph: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and bond orders, filled up with nodes that are none."""
+    """Return labels and bond orders, padded with empty nodes."""
     labels = np.full(size, "", dtype=object)
     labels[: len(graph)] = [label for _, label in graph.nodes(data="label")]
     edges = np.zeros((size, size))
@@ -177,7 +177,7 @@ def _matrices(graph: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def written(graph: Any) -> str:
-    """The SMILES of a graph, or its atoms and bonds where it is no molecule or rdkit is not there."""
+    """Return the SMILES of a graph, or its atoms and bonds if it is not a molecule or rdkit is not installed."""
     try:
         from mercer.structures.molecules.graphs import graph_smiles
 

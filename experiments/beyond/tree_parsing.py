@@ -1,4 +1,4 @@
-"""Sentences to trees: which parse of an ambiguous sentence is meant."""
+"""Sentences to trees: the right parse of an ambiguous sentence."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SIZES, TEST = (50, 200, 800), 300
 SEEDS, SHOWN = (0, 1, 2, 3, 4), 4
 ALPHAS, DECAYS = (0.003, 0.03, 0.3), (0.2, 0.4)
 INPUT = Subsequence((1, 2), decay=0.9).normalized()
-"""Words, and pairs of words with other words between: a verb and what it is done with stand apart."""
+"""Words, and pairs of words with gaps: a verb and its instrument are apart."""
 
 
 class TreeParsing(Experiment):
-    """Learning to choose among the parses of sentences of a small grammar."""
+    """Choice among the parses of sentences of a small grammar."""
 
     name = "tree-parsing"
     title = "Sentences to trees: the right parse of an ambiguous sentence"
@@ -42,17 +42,17 @@ class TreeParsing(Experiment):
     )
     protocol = (
         "Sentences such as “she opened the box with the key in anger” are drawn with their trees from a process in which "
-        "words decide what a phrase belongs to (mercer.datasets.toy_trees). Under the grammar each has 2, 5 or 14 parses, "
+        "words determine the attachment of a phrase (mercer.datasets.toy_trees). Under the grammar each has 2, 5 or 14 parses, "
         f"which are the candidates. Training sizes {', '.join(map(str, SIZES))}; {TEST} test sentences, none of them trained "
         "on; five draws. The inputs are compared by words and pairs of words with gaps, the trees by SubsetTree, normalized. "
-        f"On a held-out quarter of the training trees its decay ({' or '.join(map(str, DECAYS))}) and the ridge "
+        f"On a held-out quarter of the training trees its decay ({' or '.join(map(str, DECAYS))}) and alpha "
         f"({', '.join(map(str, ALPHAS))}) are chosen by the share of right trees. Rules: relative frequencies of the "
         "productions of the training trees; a parse with an unseen one comes last."
     )
     digits, best = 1, "max"
 
     def pieces(self, small: bool) -> list[Piece]:
-        """One for each draw and training size."""
+        """Return a piece for each draw and training size."""
         sizes, test, seeds = ((60,), 40, (0,)) if small else (SIZES, TEST, SEEDS)
         return [
             Piece(f"draw-{seed}-{size}", {"seed": seed, "size": size, "test": test}) for seed in seeds for size in sizes
@@ -63,7 +63,7 @@ class TreeParsing(Experiment):
         return {"alphas": list(ALPHAS), "decays": list(DECAYS), "input": repr(INPUT)}
 
     def seeds(self, small: bool) -> list[int]:
-        """Return a piece for each draw."""
+        """Return a seed for each draw."""
         return [0] if small else list(SEEDS)
 
     def run(self, piece: Piece) -> Outcome:
@@ -92,7 +92,7 @@ class TreeParsing(Experiment):
         return outcome
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Means over the draws, for every training size."""
+        """Return means over the draws, for every training size."""
         rows = []
         for size in sorted({outcome["size"] for outcome in outcomes}):
             same = [outcome["scores"] for outcome in outcomes if outcome["size"] == size]
@@ -103,7 +103,7 @@ class TreeParsing(Experiment):
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """What was learned, and what was not."""
+        """Compare with chance, rules and the true process."""
         size = max(row["training"] for row in rows)
         found = {row["method"]: row["value"] for row in rows if row["training"] == size and row["metric"] == EXACT}
         share = (found[LEARNED] - found[CHANCE]) / (found[PROCESS] - found[CHANCE])
@@ -112,11 +112,11 @@ class TreeParsing(Experiment):
             f"{found[CHANCE]:.1f}%, as the first parse for {found[FIRST]:.1f}%, by the probabilities of the rules for "
             f"{found[RULES]:.1f}%.",
             f"Knowing the process itself gives {found[PROCESS]:.1f}%: {share:.0%} of the way there from chance was learned. "
-            "Rules know no pairs of words, and so nothing about which noun or verb a phrase belongs to.",
+            "Rules do not depend on pairs of words, so they do not know which noun or verb a phrase belongs to.",
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """The learning curve, sentences by how ambiguous they are, and mistakes."""
+        """Show the learning curve, results by ambiguity, and errors."""
         exact = [row for row in rows if row["metric"] == EXACT]
         if len({row["training"] for row in exact}) > 1:
             yield section("More trees, better parses")
@@ -150,7 +150,7 @@ def _some(pairs: ParsedSentences, rows: slice) -> ParsedSentences:
 
 
 def _unseen(pairs: ParsedSentences, known: int, wanted: int) -> ParsedSentences:
-    """The first `wanted` pairs after the first `known` whose sentence is none of those, each sentence once."""
+    """Return the first `wanted` pairs after the first `known` with new sentences, each sentence once."""
     seen, rows = set(pairs.sentences[:known].tolist()), []
     for row in range(known, len(pairs)):
         if pairs.sentences[row] not in seen:
@@ -160,7 +160,7 @@ def _unseen(pairs: ParsedSentences, known: int, wanted: int) -> ParsedSentences:
 
 
 def _chosen(train: ParsedSentences) -> tuple[Kernel, float]:
-    """The tree kernel and the ridge under which most trees of the last quarter are found from the others."""
+    """Choose the tree kernel and alpha that find most trees of the last quarter from the others."""
     known = _some(train, slice(0, 3 * len(train) // 4))
     held = _some(train, slice(3 * len(train) // 4, None))
     candidates = [GRAMMAR.parses(words) for words in held.sentences]
@@ -185,13 +185,13 @@ def _scores(predicted: Sequence[Tree], trees: Iterable[Tree]) -> dict[str, float
 
 
 def _agreement(predicted: Tree, tree: Tree) -> float:
-    """F1 of the labelled brackets of one tree."""
+    """Compute the F1 of the labelled brackets of one tree."""
     left, right = brackets(predicted), brackets(tree)
     return 2.0 * (left & right).total() / (left.total() + right.total())
 
 
 def _by_chance(candidates: Sequence[Sequence[Tree]], trees: Iterable[Tree]) -> dict[str, float]:
-    """What a parse drawn at random gives on average."""
+    """Compute the mean scores of a parse drawn at random."""
     each = [np.mean([_agreement(parse, tree) for parse in own]) for own, tree in zip(candidates, trees, strict=True)]
     return {EXACT: 100.0 * float(np.mean([1.0 / len(own) for own in candidates])), F1: 100.0 * float(np.mean(each))}
 
@@ -199,7 +199,7 @@ def _by_chance(candidates: Sequence[Sequence[Tree]], trees: Iterable[Tree]) -> d
 def _by_parses(
     candidates: Sequence[Sequence[Tree]], predicted: Sequence[Tree], trees: Iterable[Tree]
 ) -> dict[str, list[int]]:
-    """For each number of parses: how many sentences were right, and how many there were."""
+    """Count right sentences, and all sentences, for each number of parses."""
     found: dict[str, list[int]] = {}
     for own, answer, tree in zip(candidates, predicted, trees, strict=True):
         entry = found.setdefault(str(len(own)), [0, 0])
@@ -213,7 +213,7 @@ def _ratio(tables: Sequence[dict[str, list[int]]], count: str) -> float:
 
 
 def _examples(new: ParsedSentences, predicted: Sequence[Tree]) -> list[list[str]]:
-    """Some sentences with the phrases that were hung elsewhere than they belong, and some that were right."""
+    """Return some sentences with phrases attached to the wrong word, and some that are right."""
     wrong, right = [], []
     for words, answer, tree in zip(new.sentences, predicted, new.trees, strict=True):
         sentence = " ".join(words)
@@ -221,9 +221,9 @@ def _examples(new: ParsedSentences, predicted: Sequence[Tree]) -> list[list[str]
             right.append([sentence, "right", bracketed(tree)])
             continue
         apart = [
-            f"“{said}” was hung on “{given}” and belongs to “{head}”"
-            for (_, given, said), (_, head, _) in zip(attachments(answer), attachments(tree), strict=True)
+            f"“{phrase}” was attached to “{given}” and belongs to “{head}”"
+            for (_, given, phrase), (_, head, _) in zip(attachments(answer), attachments(tree), strict=True)
             if given != head
         ]
-        wrong.append([sentence, *(apart or ["a phrase was hung on the other of two equal words"])])
+        wrong.append([sentence, *(apart or ["a phrase was attached to the other of two equal words"])])
     return wrong[:SHOWN] + right[:SHOWN]

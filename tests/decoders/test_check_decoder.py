@@ -67,7 +67,7 @@ class WrongIndex(Candidates):
 
     def choose(self, H, candidates, k=1):
         pool = self._given(candidates, "candidates")
-        index, scores = pool.best(self._points(H), k)
+        index, scores = pool.best(self.map_.points(H), k)
         return [Ranked(take(Y, i), s) for i, s in zip(index, scores, strict=True)]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from mercer.decoders import Candidates, FixedPoint
-from mercer.decoders.mean_shift import GaussianSum, mean_shift
+from mercer.decoders.fixed_point import GaussianSum, mean_shift
 from mercer.embeddings import Implicit, Pivoted, PrincipalComponents, Spectral
 from mercer.kernels import Gaussian, GaussianOf, Laplacian, Linear
 from mercer.testing import check_decoder

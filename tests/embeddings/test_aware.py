@@ -86,13 +86,13 @@ def test_reduced_rank_is_the_best_ridge_regression_of_that_rank(kept):
     left, values, right = np.linalg.svd(root @ full, full_matrices=False)
     cut = np.linalg.solve(root, left[:, :kept] * values[:kept] @ right[:kept])
     model = DependencyEstimator(
-        Gaussian(1.5), Linear(), embedding=ReducedRank(0.0, kept, alpha=alpha), alpha=alpha
+        Gaussian(1.5), Linear(), embedding=ReducedRank(0.0, kept, alpha=alpha), alpha=alpha, fit_intercept=False
     ).fit(X, Y)
     u = directions(model.embedding_)
     solved = np.linalg.solve(k + alpha * np.eye(N), model.embedding_.coordinates_)
     assert np.allclose(solved @ u.T, cut, atol=1e-8)
     assert objective(np.zeros((N, 3))) - objective(cut) == pytest.approx(model.embedding_.values_.sum())
-    assert np.allclose(model.map_(k), k @ solved)
+    assert np.allclose(model.map_.points(X), k @ solved)
 
 
 @pytest.mark.parametrize("embedding", ALL)
@@ -160,7 +160,8 @@ def test_folds_find_the_directions_anew(embedding):
     alpha = 0.3
     rule = KFold(n_splits=3, alphas=[alpha])
     kernel, output_kernel = Gaussian(1.5), Gaussian(2.0)
-    model = DependencyEstimator(kernel, output_kernel, embedding=embedding, alpha=rule).fit(X, Y)
+    model = DependencyEstimator(kernel, output_kernel, embedding=embedding, alpha=rule, fit_intercept=False)
+    model.fit(X, Y)
     total = 0.0
     for train, held_out in Splitter(3).split(X):
         part = DependencyEstimator(kernel, output_kernel, embedding=embedding, alpha=alpha).fit(X[train], Y[train])

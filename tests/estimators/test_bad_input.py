@@ -94,13 +94,13 @@ def nan_at(i):
         (DependencyEstimator(decoder="best"), (X, Y), "decoder='best'; expected 'auto'"),
         (DependencyEstimator(embedding="pca"), (X, Y), "embedding='pca'; expected 'auto'"),
         (DependencyEstimator(loss="f1"), (X, Y), "loss='f1'"),
-        (DependencyEstimator(solver=Cholesky()), (X, Y), r"solver=Cholesky\(\) solves one alpha"),
+        (DependencyEstimator(solver=Cholesky()), (X, Y), "solves one alpha, and alpha is to be chosen"),
         (
             DependencyEstimator(solver=Tridiagonal(), alpha=0.1),
             (X, Y),
-            r"with an operator on the outputs, and came with",
+            "is for an operator on the outputs, and came with",
         ),
-        (DependencyEstimator(solver=Tridiagonal(), operator=Covariance()), (X, Y), "and alpha to be chosen"),
+        (DependencyEstimator(solver=Tridiagonal(), operator=Covariance()), (X, Y), "alpha is to be chosen"),
         (
             DependencyEstimator(solver=Exact("coefficients"), operator=Covariance()),
             (X, Y),
@@ -173,14 +173,14 @@ def test_memory_is_checked_before_anything_is_allocated(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10_000)
     monkeypatch.setattr(memory, "_ALWAYS", 0)
     with pytest.raises(MemoryError, match=r"8 matrices of 100 × 100 doubles.*solver=LowRank"):
-        DependencyEstimator(Linear()).fit(np.ones((100, 1)), np.arange(100.0))
+        DependencyEstimator(Gaussian(1.0)).fit(np.ones((100, 1)), np.arange(100.0))
     huge = np.zeros((10**6, 1))
     monkeypatch.undo()
     with pytest.raises(MemoryError, match="1000000 × 1000000"):
-        DependencyEstimator(Linear(), alpha=0.1).fit(huge, np.zeros(10**6))
+        DependencyEstimator(Gaussian(1.0), alpha=0.1).fit(huge, np.zeros(10**6))
     with pytest.raises(MemoryError, match="1000000 × 1000000"):
         DependencyEstimator(Linear(), Gaussian(1.0), Covariance(), alpha=0.1).fit(huge, np.zeros(10**6))
-    with pytest.raises(MemoryError, match="1000000 × 1000000.*fit on fewer curves"):
+    with pytest.raises(MemoryError, match="1000000 × 1000000"):
         CurveRidge(Linear()).fit(huge, np.zeros((10**6, 2)))
 
 
@@ -190,7 +190,7 @@ def test_regressor_and_ridge_parameters_exclude_each_other():
     with pytest.raises(ValueError, match="alpha=0.5 has no effect with regressor"):
         DependencyEstimator(alpha=0.5, regressor=SVR()).fit(X, Y)
     with pytest.raises(ValueError, match=r"add embedding=PrincipalComponents\(\)"):
-        DependencyEstimator(Gaussian(1.0), Gaussian(1.0), regressor=SVR()).fit(X, Y)
+        DependencyEstimator(Gaussian(1.0), Gaussian(1.0), regressor=SVR(), embedding=Implicit()).fit(X, Y)
     with pytest.raises(ValueError, match="takes vectors, and the inputs are objects"):
         DependencyEstimator(STRINGS, Linear(), regressor=SVR()).fit(WORDS, Y)
 
@@ -200,7 +200,7 @@ def test_slightly_negative_eigenvalues_are_clipped_and_said():
 
     K = np.diag([1.0, 1.0, 1.0, -1e-8])
     with pytest.warns(NumericalWarning, match="slightly negative eigenvalue, -1e-08"):
-        DependencyEstimator(Precomputed(), Classes(), operator=Identity(), decoder=Candidates()).fit(K, list("abab"))
+        DependencyEstimator(Precomputed(), Classes(), decoder=Candidates(), fit_intercept=False).fit(K, list("abab"))
 
 
 def test_no_inputs_to_predict_for():

@@ -1,5 +1,7 @@
 """The estimator's own promises: Weston by its definition, extra outputs, candidates, ranking, losses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -10,7 +12,7 @@ from mercer.decoders import Candidates, ClosedForm, ExpectedLoss, FixedPoint, Pe
 from mercer.embeddings import Features, Implicit, Pivoted, PrincipalComponents, Spectral
 from mercer.kernels import Classes, Gaussian, LabelSets, Linear, Polynomial, Positions, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance
-from mercer.solvers import Auto, Cholesky, Exact, LowRank, Tridiagonal
+from mercer.solvers import Auto, Cholesky, Exact, LowRank, RidgeProblem, Tridiagonal
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((20, 3))
@@ -44,9 +46,10 @@ def test_weston_equals_its_definition(origin, p):
         embedding=PrincipalComponents(cutoff=0.0, n_components=p, origin=origin),
         alpha=0.1,
         decoder=Candidates(),
+        fit_intercept=False,
     ).fit(X, Y)
     distances = weston(kernel(X), output(Y), output(Y, Y), kernel(NEW, X), 0.1, p, origin)
-    points = model._points(NEW)
+    points = model.map_.points(NEW)
     found = np.stack([model.embedding_.squared_distances(points, np.repeat(y[None], len(NEW), 0)) for y in Y], axis=1)
     assert np.allclose(found, distances, atol=1e-9)
     assert np.array_equal(model.predict(NEW), Y[distances.argmin(axis=1)])
@@ -54,14 +57,15 @@ def test_weston_equals_its_definition(origin, p):
 
 def test_all_principal_components_lose_nothing_but_the_mean():
     """With every component, Weston is the identity operator on centred outputs."""
-    full = DependencyEstimator(Gaussian(1.5), Linear(), alpha=0.1, embedding=PrincipalComponents(0.0)).fit(X, Y)
-    centred = DependencyEstimator(Gaussian(1.5), Linear(), alpha=0.1).fit(X, Y - Y.mean(axis=0))
+    parts = {"alpha": 0.1, "fit_intercept": False}
+    full = DependencyEstimator(Gaussian(1.5), Linear(), embedding=PrincipalComponents(0.0), **parts).fit(X, Y)
+    centred = DependencyEstimator(Gaussian(1.5), Linear(), **parts).fit(X, Y - Y.mean(axis=0))
     assert np.allclose(full.predict(NEW), centred.predict(NEW) + Y.mean(axis=0), atol=1e-10)
 
 
 def test_linear_outputs_are_kernel_ridge_regression():
     k = Gaussian(1.5)
-    model = DependencyEstimator(k, Linear(), alpha=0.3).fit(X, Y)
+    model = DependencyEstimator(k, Linear(), alpha=0.3, fit_intercept=False).fit(X, Y)
     expected = KernelRidge(alpha=0.3, kernel="precomputed").fit(k(X), Y).predict(k(NEW, X))
     assert np.allclose(model.predict(NEW), expected, atol=1e-10)
 
@@ -76,16 +80,16 @@ def test_any_regressor_can_predict_the_coordinates(regressor):
     features = (Gaussian(1.5)(X), Gaussian(1.5)(NEW, X)) if regressor.kernel == "precomputed" else (X, NEW)
     V = model.embedding_.coordinates_
     columns = [type(regressor)(**regressor.get_params()).fit(features[0], v).predict(features[1]) for v in V.T]
-    assert np.allclose(model._points(NEW), np.stack(columns, axis=1))
+    assert np.allclose(model.map_.points(NEW), np.stack(columns, axis=1))
     assert model.alpha_ is None
 
 
 def test_ridge_regressor_equals_the_ridge():
     kwargs = {"embedding": PrincipalComponents(), "decoder": Candidates()}
-    ours = DependencyEstimator(Gaussian(1.5), Gaussian(1.0), alpha=0.1, **kwargs).fit(X, Y)
+    ours = DependencyEstimator(Gaussian(1.5), Gaussian(1.0), alpha=0.1, fit_intercept=False, **kwargs).fit(X, Y)
     regressor = KernelRidge(alpha=0.1, kernel="precomputed")
     theirs = DependencyEstimator(Gaussian(1.5), Gaussian(1.0), regressor=regressor, **kwargs).fit(X, Y)
-    assert np.allclose(ours._points(NEW), theirs._points(NEW), atol=1e-10)
+    assert np.allclose(ours.map_.points(NEW), theirs.map_.points(NEW), atol=1e-10)
 
 
 class TestExtraOutputs:
@@ -104,7 +108,8 @@ class TestExtraOutputs:
 
     def test_they_enter_the_covariance(self):
         everything = np.concatenate([Y, self.extra])
-        model = DependencyEstimator(Gaussian(1.5), Linear(), Covariance(), alpha=0.1).fit(X, Y, self.extra)
+        model = DependencyEstimator(Gaussian(1.5), Linear(), Covariance(), alpha=0.1, fit_intercept=False)
+        model.fit(X, Y, self.extra)
         C = everything.T @ everything / 27
         k = Gaussian(1.5)(X)
         Z = np.linalg.solve(np.kron(C, k) + 0.1 * np.eye(80), Y.ravel(order="F")).reshape(20, 4, order="F")
@@ -156,7 +161,7 @@ class TestCandidates:
         assert list(model.predict(pairs, candidates=[[p] for p in pairs])) == pairs
 
     def test_scores_are_best_first_and_explain_the_distance(self):
-        points, ranked = self.model._points(WORDS), self.model.rank(WORDS, k=6)
+        points, ranked = self.model.map_.points(WORDS), self.model.rank(WORDS, k=6)
         for point, found in zip(points, ranked, strict=True):
             assert np.all(np.diff(found.scores) <= 0)
             repeated = np.repeat(point[None], 6, axis=0)
@@ -185,10 +190,11 @@ def test_auto_picks_by_output_kernel_and_says_why(output_kernel, outputs, loss, 
 
 
 def test_auto_solver_can_be_asked():
-    assert isinstance(Auto().choose(Covariance(), one_alpha=True).part, Tridiagonal)
-    assert isinstance(Auto().choose(Covariance(), one_alpha=True, spectral=True).part, Exact)
-    assert "tridiagonal" in Auto().choose(ConditionalCovariance(), one_alpha=True).reason
-    assert "eigendecomposition" in Auto().choose(ConditionalCovariance(), one_alpha=False).reason
+    one = RidgeProblem(Gaussian(1.5), X, Y, ConditionalCovariance(), alpha=0.1)
+    assert isinstance(Auto().choose(one).part, Tridiagonal)
+    assert isinstance(Auto().choose(replace(one, wants_left_out=True)).part, Exact)
+    assert "tridiagonal" in Auto().choose(one).reason
+    assert "eigendecomposition" in Auto().choose(replace(one, alpha=None)).reason
     model = DependencyEstimator(solver=Auto()).fit(X, Y)
     assert isinstance(model.solver_, Exact)
     low = DependencyEstimator(Gaussian(1.5), Gaussian(1.0), solver=LowRank(tol=1e-3), alpha=0.1).fit(X, Y)
@@ -277,5 +283,5 @@ def test_a_regressor_takes_the_place_of_the_solver():
     model = DependencyEstimator(Gaussian(1.5), Linear(), regressor=SVR()).fit(X, Y)
     assert model.solver_ is None
     assert model.reasons_["solver"] == "SVR() takes the place of the ridge"
-    with pytest.raises(TypeError, match="regressor='svr'; expected a scikit-learn regressor"):
+    with pytest.raises(TypeError, match="regressor='svr'; expected a learner from mercer.learners, or a scikit-learn regressor"):
         DependencyEstimator(regressor="svr").fit(X, Y)

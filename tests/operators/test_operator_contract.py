@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.kernels import Gaussian
-from mercer.operators import ConditionalCovariance, Covariance, Identity, Operator, Outputs
+from mercer.kernels import Gaussian, Linear
+from mercer.operators import ConditionalCovariance, Covariance, Identity, Outputs, SeparableOperator, Smoothing
 from mercer.solvers import GramEigh
 from mercer.testing import check_operator
 
@@ -15,6 +15,9 @@ OPERATORS = [
     ConditionalCovariance(0.1),
     ConditionalCovariance(1e-6),
     ConditionalCovariance(0.1, centered=True),
+    Smoothing(0.0),
+    Smoothing(2.0),
+    Smoothing(2.0, quadrature=True),
 ]
 
 
@@ -27,12 +30,12 @@ def test_contract(operator, n, r, d):
         check_operator(operator, rng.standard_normal((n, r)), gram)
 
 
-class Skewed(Operator):
+class Skewed(SeparableOperator):
     def matrix(self, outputs):
         return np.triu(np.ones((outputs.coordinates.shape[1],) * 2))
 
 
-class Negative(Operator):
+class Negative(SeparableOperator):
     def matrix(self, outputs):
         return -np.eye(outputs.coordinates.shape[1])
 
@@ -42,7 +45,7 @@ class Inconsistent(Covariance):
         return Covariance(centered=True).spectrum(outputs)
 
 
-class OrderBound(Operator):
+class OrderBound(SeparableOperator):
     def matrix(self, outputs):
         first = outputs.coordinates[:1, :]
         return first.T @ first
@@ -87,7 +90,7 @@ def test_conditional_covariance_vanishes_where_inputs_explain_everything():
 
 
 def test_a_matrix_that_the_operator_keeps_is_not_overwritten():
-    class Kept(Operator):
+    class Kept(SeparableOperator):
         def matrix(self, outputs):
             return kept
 
@@ -102,9 +105,8 @@ def test_blocks_are_kernel_values_times_the_matrix():
     rng = np.random.default_rng(3)
     V = rng.standard_normal((5, 2))
     outputs = Outputs(V, 5, False, GramEigh(np.eye(5), np.ones(5), np.eye(5)))
-    blocks = Covariance()(np.arange(6.0).reshape(2, 3), outputs)
-    assert blocks.shape == (2, 3, 2, 2)
-    assert np.allclose(blocks[1, 2], 5.0 * V.T @ V / 5)
+    kernel = Covariance()(Linear(), outputs)
+    assert np.allclose(kernel.block([1.0, 2.0], [3.0, 1.0]), 5.0 * V.T @ V / 5)
 
 
 @pytest.mark.parametrize("eps", [0.0, -1.0, np.nan, 1e308])

@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer.estimators import CurveRidge, OperatorValuedRidge
 from mercer.kernels import Gaussian, Linear
 from mercer.operators import Separable, quadrature_weights, smoothing_matrix
+from mercer.selection import LeaveOneOut
 
 
 def uneven(seed, p):
@@ -59,7 +60,7 @@ def dense(X, Y, grid, length, alpha, period=None):
 @pytest.mark.parametrize("period", [None, 6.0])
 def test_fit_and_leave_one_out_equal_the_dense_definition(length, period):
     X, Y, grid = problem()
-    model = CurveRidge(Gaussian(1.3), grid=grid, lengths=[length], period=period, alphas=[0.05]).fit(X, Y)
+    model = CurveRidge(Gaussian(1.3), grid=grid, lengths=[length], period=period, alpha=LeaveOneOut([0.05])).fit(X, Y)
     new = np.random.default_rng(5).standard_normal((4, 2))
     np.testing.assert_allclose(model.predict(new), dense(X, Y, grid, length, 0.05, period)(new), atol=1e-9)
     weights, errors = quadrature_weights(grid, period), 0.0
@@ -78,8 +79,8 @@ def test_separable_ridge_takes_the_matrix():
     T = smoothing_matrix(grid, 2.0, period=5.0)
     kernel = Linear()
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)  # the intercept is then zero
-    curves = CurveRidge(kernel, grid=grid, lengths=[2.0], period=5.0, alphas=[0.5]).fit(X, Y)
-    ridge = OperatorValuedRidge(Separable(kernel, T), alpha=0.5).fit(X, Y)
+    curves = CurveRidge(kernel, grid=grid, lengths=[2.0], period=5.0, alpha=0.5).fit(X, Y)
+    ridge = OperatorValuedRidge(Separable(kernel, T), alpha=0.5, fit_intercept=False).fit(X, Y)
     np.testing.assert_allclose(curves.predict(X), ridge.predict(X), atol=1e-10)
 
 
@@ -98,8 +99,8 @@ def test_the_least_leave_one_out_error_is_chosen():
         ({"grid": [0.0, 2.0, 1.0]}, "grid=.*ascending order"),
         ({"period": 1.0}, "period=1.0; expected more than 2"),
         ({"lengths": [-1.0]}, "lengths=.*zero or more"),
-        ({"alphas": [0.0]}, "alphas=.*above zero"),
-        ({"alphas": []}, "alphas=.*above zero"),
+        ({"alpha": LeaveOneOut([0.0])}, "alphas=.*positive finite numbers"),
+        ({"alpha": LeaveOneOut([])}, "alphas=.*positive finite numbers"),
     ],
 )
 def test_bad_settings(settings, message):
@@ -112,6 +113,6 @@ def test_bad_length():
         smoothing_matrix([0, 1], -1)
 
 
-@parametrize_with_checks([CurveRidge(alphas=[0.1, 1.0])])
+@parametrize_with_checks([CurveRidge(alpha=LeaveOneOut([0.1, 1.0]))])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

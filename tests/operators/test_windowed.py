@@ -90,7 +90,7 @@ def test_parts_of_several_images_can_be_put_together():
     answers = np.sin(6 * images)
     errors = {}
     for name, joint in (("window", WindowedJoint((1, 6), 0.6)), ("whole", TensorProductJoint())):
-        model = JointKernelMap(joint, centered=True, bounds=(-1, 1)).fit(images[:15], answers[:15])
+        model = JointKernelMap(joint, fit_intercept=True, bounds=(-1, 1)).fit(images[:15], answers[:15])
         errors[name] = np.mean((model.predict(images[15:]) - answers[15:]) ** 2)
     assert errors["window"] < 0.5 * errors["whole"]
 

@@ -103,19 +103,25 @@ def test_covariance_path_is_exact_with_the_operator_held(pairs, operator):
 
     X, Y = pairs
     model = DependencyEstimator(
-        Gaussian(1.5), Linear(), operator, alpha=LeaveOneOut(ALPHAS), loss="rkhs", decoder=Candidates()
+        Gaussian(1.5),
+        Linear(),
+        operator,
+        alpha=LeaveOneOut(ALPHAS),
+        loss="rkhs",
+        decoder=Candidates(),
+        fit_intercept=False,
     ).fit(X, Y)
     k = Gaussian(1.5)(X)
     s, U = np.linalg.eigh(k)
     C = operator.matrix(Outputs(Y, len(Y), False, GramEigh(U, s, U)))
-    for alpha, figure in zip(ALPHAS, model.loo_path_, strict=True):
+    for alpha, score in zip(ALPHAS, model.loo_path_, strict=True):
         losses = []
         for j in range(len(X)):
             rest = np.arange(len(X)) != j
             system = np.kron(C.T, k[np.ix_(rest, rest)]) + alpha * np.eye(2 * rest.sum())
             Z = np.linalg.solve(system, Y[rest].ravel(order="F")).reshape(-1, 2, order="F")
             losses.append(np.sum((k[j, rest] @ Z @ C - Y[j]) ** 2))
-        assert figure == pytest.approx(np.mean(losses), rel=1e-9)
+        assert score == pytest.approx(np.mean(losses), rel=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["auto", LowRank(rank=9, tol=0.0)])
@@ -139,13 +145,13 @@ def test_folds_are_exact(pairs, operator, embedding, loss, solver):
         model = make.set_params(alpha=KFold(3, ALPHAS)).fit(X, Y)
         path = model.loo_path_
         folds = np.array_split(np.arange(len(X)), 3)
-        for alpha, figure in zip(ALPHAS, path, strict=True):
+        for alpha, score in zip(ALPHAS, path, strict=True):
             total = 0.0
             for fold in folds:
                 rest = np.setdiff1d(np.arange(len(X)), fold)
                 make.set_params(alpha=alpha).fit(X[rest], Y[rest])
                 total -= make.score(X[fold], Y[fold]) * len(fold)
-            assert figure == pytest.approx(total / len(X), abs=1e-9)
+            assert score == pytest.approx(total / len(X), abs=1e-9)
 
 
 def test_gcv_is_its_definition(pairs):
@@ -153,31 +159,34 @@ def test_gcv_is_its_definition(pairs):
     k = Gaussian(1.5)(X)
     for kernel in (Linear(), Gaussian(1.0)):
         L = kernel(Y)
-        model = DependencyEstimator(Gaussian(1.5), kernel, alpha=GCV(ALPHAS), decoder=Candidates()).fit(X, Y)
-        for alpha, figure in zip(ALPHAS, model.loo_path_, strict=True):
+        model = DependencyEstimator(
+            Gaussian(1.5), kernel, alpha=GCV(ALPHAS), decoder=Candidates(), fit_intercept=False
+        ).fit(X, Y)
+        for alpha, score in zip(ALPHAS, model.loo_path_, strict=True):
             S = np.eye(18) - k @ np.linalg.inv(k + alpha * np.eye(18))
-            assert figure == pytest.approx(np.trace(S @ L @ S) / 18 / (np.trace(S) / 18) ** 2, rel=1e-9)
+            assert score == pytest.approx(np.trace(S @ L @ S) / 18 / (np.trace(S) / 18) ** 2, rel=1e-9)
 
 
 def test_gcv_refuses_a_loss_on_objects(pairs):
-    with pytest.raises(ValueError, match="alpha='gcv' judges by distance in feature space"):
+    with pytest.raises(ValueError, match="alpha='gcv' measures distances in feature space"):
         DependencyEstimator(Gaussian(1.5), Linear(), alpha="gcv", loss="kernel").fit(*pairs)
 
 
 def test_coefficient_penalty_path_holds_the_basis(pairs):
     X, Y = pairs
     solver = Exact(penalty="coefficients")
-    model = DependencyEstimator(Gaussian(1.5), Linear(), alpha=LeaveOneOut(ALPHAS), solver=solver, loss="rkhs").fit(
-        X, Y
+    model = DependencyEstimator(
+        Gaussian(1.5), Linear(), alpha=LeaveOneOut(ALPHAS), solver=solver, loss="rkhs", fit_intercept=False
     )
+    model.fit(X, Y)
     k = Gaussian(1.5)(X)
-    for alpha, figure in zip(ALPHAS, model.loo_path_, strict=True):
+    for alpha, score in zip(ALPHAS, model.loo_path_, strict=True):
         losses = []
         for j in range(len(X)):
             rest = np.arange(len(X)) != j
             beta = np.linalg.solve(k[rest].T @ k[rest] + alpha * np.eye(18), k[rest].T @ Y[rest])
             losses.append(np.sum((k[j] @ beta - Y[j]) ** 2))
-        assert figure == pytest.approx(np.mean(losses), rel=1e-8)
+        assert score == pytest.approx(np.mean(losses), rel=1e-8)
 
 
 def test_fixed_point_decoder_is_judged_by_its_own_predictions(pairs):
@@ -192,17 +201,17 @@ def test_fixed_point_decoder_is_judged_by_its_own_predictions(pairs):
 def test_neighbours_choose_k_by_exact_leave_one_out(pairs, loss):
     X, Y = pairs
     model = NeighborsEstimator(Gaussian(1.0), Gaussian(1.0), k="loo", loss=loss, decoder=Candidates()).fit(X, Y)
-    for k, figure in zip(model.ks_[:5], model.loo_path_[:5], strict=True):
+    for k, score in zip(model.ks_[:5], model.loo_path_[:5], strict=True):
         total = 0.0
         for j in range(len(X)):
             rest = np.arange(len(X)) != j
             refit = NeighborsEstimator(Gaussian(1.0), Gaussian(1.0), k=int(k), loss=loss, decoder=Candidates())
             total -= refit.fit(X[rest], Y[rest]).score(X[j : j + 1], Y[j : j + 1])
-        assert figure == pytest.approx(total / len(X), abs=1e-10)
+        assert score == pytest.approx(total / len(X), abs=1e-10)
     assert model.k_ == model.ks_[np.argmin(model.loo_path_)]
 
 
-def test_equal_figures_take_the_larger_ridge():
+def test_equal_scores_take_the_larger_ridge():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=LeaveOneOut([0.1, 0.2]), loss="kernel")
     assert model.fit(X, ["a", "a", "a", "a"]).alpha_ == 0.2

@@ -43,7 +43,9 @@ def test_covariance_operators_equal_proposition_1(seed, n, input_rank, output_ra
     k, L = k / np.trace(k) * n, L / np.trace(L) * n
     queries = rng.standard_normal((4, n)) @ k
     operator = Covariance() if eps is None else ConditionalCovariance(eps)
-    model = DependencyEstimator(Precomputed(), Precomputed(L), operator, alpha=alpha, decoder=Candidates())
+    model = DependencyEstimator(
+        Precomputed(), Precomputed(L), operator, alpha=alpha, decoder=Candidates(), fit_intercept=False
+    )
     model.fit(k, np.arange(n))
     expected = proposition_1(k, L, queries.T, alpha, eps)
     found = model.decision_weights(queries).T
@@ -58,7 +60,9 @@ def test_proposition_1_at_forty_pairs():
     X, Y = rng.standard_normal((40, 3)), rng.standard_normal((40, 2))
     k, L = Gaussian(1.0)(X), Gaussian(1.0)(Y)
     for operator, eps in [(Covariance(), None), (ConditionalCovariance(0.1), 0.1)]:
-        model = DependencyEstimator(Precomputed(), Precomputed(L), operator, alpha=0.01, decoder=Candidates())
+        model = DependencyEstimator(
+            Precomputed(), Precomputed(L), operator, alpha=0.01, decoder=Candidates(), fit_intercept=False
+        )
         found = L @ model.fit(k, np.arange(40)).decision_weights(k).T
         expected = L @ proposition_1(k, L, k, 0.01, eps)
         assert np.abs(found - expected).max() <= 1e-10
@@ -80,9 +84,15 @@ def test_points_solve_the_coordinate_equation(operator, output_kernel):
     Z = np.linalg.solve(np.kron(C.T, k) + 0.2 * np.eye(C.shape[0] * 12), V.ravel(order="F"))
     expected = k @ Z.reshape(V.shape, order="F") @ C
     model = DependencyEstimator(
-        Gaussian(1.0), output_kernel, operator, embedding=Spectral(), alpha=0.2, decoder=Candidates()
+        Gaussian(1.0),
+        output_kernel,
+        operator,
+        embedding=Spectral(),
+        alpha=0.2,
+        decoder=Candidates(),
+        fit_intercept=False,
     ).fit(X, Y)
-    assert np.allclose(model._points(X), expected, atol=1e-10)
+    assert np.allclose(model.map_.points(X), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("solver", [Exact(), Cholesky(), LowRank(tol=0.0), Exact(device="cpu"), LowRank(rank=30)])
@@ -95,8 +105,8 @@ def test_solvers_agree_with_dense_weights(solver, output_kernel):
     k = Gaussian(2.0)(X)
     new = rng.standard_normal((7, 4))
     expected = np.linalg.solve(k + 0.05 * np.eye(30), Gaussian(2.0)(X, new)).T
-    model = DependencyEstimator(Gaussian(2.0), output_kernel, alpha=0.05, solver=solver).fit(X, Y)
-    scores = to_numpy(model._points(new)) @ model.embedding_.transform(Y).T
+    model = DependencyEstimator(Gaussian(2.0), output_kernel, alpha=0.05, solver=solver, fit_intercept=False).fit(X, Y)
+    scores = to_numpy(model.map_.points(new)) @ model.embedding_.transform(Y).T
     assert np.allclose(scores, expected @ output_kernel(Y), atol=1e-8)
     weights = model.decision_weights(new)
     assert np.allclose(weights @ output_kernel(Y), scores, atol=1e-8)
@@ -114,13 +124,17 @@ def test_low_rank_is_exact_for_its_own_factors(operator):
     G = pivoted_cholesky(Gaussian(1.5), X, rank=8)
     V = pivoted_cholesky(Gaussian(1.5), Y, rank=6)
     solver, embedding = LowRank(rank=8, tol=0.0), Pivoted(6, 0.0)
-    model = DependencyEstimator(Gaussian(1.5), Gaussian(1.5), operator, embedding, solver=solver, alpha=0.1)
+    model = DependencyEstimator(
+        Gaussian(1.5), Gaussian(1.5), operator, embedding, solver=solver, alpha=0.1, fit_intercept=False
+    )
     with pytest.warns(UserWarning, match="low-rank factor"):
         model.fit(X, Y)
     g_new = G.extend(Gaussian(1.5)(new, X[G.pivots]))
-    exact = DependencyEstimator(Linear(), Linear(), operator, alpha=0.1, embedding=Spectral()).fit(G.factor, V.factor)
+    exact = DependencyEstimator(Linear(), Linear(), operator, alpha=0.1, embedding=Spectral(), fit_intercept=False).fit(
+        G.factor, V.factor
+    )
     expected = exact.predict(g_new) @ V.factor.T
-    assert np.allclose(model._points(new) @ model.embedding_.coordinates_.T, expected, atol=1e-9)
+    assert np.allclose(model.map_.points(new) @ model.embedding_.coordinates_.T, expected, atol=1e-9)
     assert model.solver_.residual_ == pytest.approx(G.residual)
 
 
@@ -138,5 +152,7 @@ def test_coefficient_penalty_is_the_report_edition_of_weston():
     X, Y = rng.standard_normal((15, 3)), rng.standard_normal((15, 2))
     k = Gaussian(1.0)(X)
     expected = k @ np.linalg.solve(k.T @ k + 0.3 * np.eye(15), k.T @ Y)
-    model = DependencyEstimator(Gaussian(1.0), Linear(), alpha=0.3, solver=Exact(penalty="coefficients"))
+    model = DependencyEstimator(
+        Gaussian(1.0), Linear(), alpha=0.3, solver=Exact(penalty="coefficients"), fit_intercept=False
+    )
     assert np.allclose(model.fit(X, Y).predict(X), expected, atol=1e-10)

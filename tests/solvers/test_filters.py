@@ -9,7 +9,7 @@ from mercer.core.arrays import to_numpy
 from mercer.core.gram_eigh import GramEigh
 from mercer.solvers import filters
 from mercer.solvers.filters import Filters
-from mercer.solvers.ridge import Ridge
+from mercer.solvers.ridge_path import RidgePath
 
 
 def orthonormal(n, m, random):
@@ -70,24 +70,24 @@ def test_a_path_is_that_of_its_ridges(complete, penalty):
     random = np.random.default_rng(1)
     vectors = orthonormal(60, 60 if complete else 20, random)
     spectrum = GramEigh(vectors, np.sort(10 ** random.uniform(-8, 2, vectors.shape[1])), vectors)
-    ridge = Ridge(spectrum, random.standard_normal((60, 9)), None, penalty)
+    ridge = RidgePath(spectrum, random.standard_normal((60, 9)), None, penalty)
     alphas = np.logspace(-8, 3, 40).tolist()
-    for alpha, risk in zip(alphas, ridge.leave_one_out_risks(alphas), strict=True):
-        points = to_numpy(ridge.leave_one_out(alpha))
+    for alpha, risk in zip(alphas, ridge.risks(alphas), strict=True):
+        points = to_numpy(ridge.left_out_points(alpha))
         np.testing.assert_allclose(risk, np.sum((points - ridge.targets) ** 2, axis=1), rtol=1e-9)
 
 
 def test_pairs_of_very_different_sizes():
     """Eigenvectors that are single pairs: each filter has to be right at its smallest value, not only at its largest."""
     sizes = np.r_[np.ones(7), 1e12, 1e12, 1e12]
-    ridge = Ridge(GramEigh(np.eye(10), sizes, np.eye(10)), np.random.default_rng(0).standard_normal((10, 3)))
+    ridge = RidgePath(GramEigh(np.eye(10), sizes, np.eye(10)), np.random.default_rng(0).standard_normal((10, 3)))
     alphas = np.logspace(-1, 5, 20)
     expected = np.sum(ridge.targets**2, axis=1)  # no pair says anything about another
-    for risk in ridge.leave_one_out_risks(alphas.tolist()):
+    for risk in ridge.risks(alphas.tolist()):
         np.testing.assert_allclose(risk, expected, rtol=1e-12)
 
 
 def test_ridges_whose_squares_underflow():
-    ridge = Ridge(GramEigh(np.eye(3), np.ones(3), np.eye(3)), np.eye(3))
-    for risk in ridge.leave_one_out_risks([1e-200, 1e-160, 1.0]):
+    ridge = RidgePath(GramEigh(np.eye(3), np.ones(3), np.eye(3)), np.eye(3))
+    for risk in ridge.risks([1e-200, 1e-160, 1.0]):
         np.testing.assert_allclose(risk, 1.0)

@@ -181,7 +181,8 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         return inputs
 
     def _points_of(self, X: Any) -> Array:
-        return to_backend_of(self.embedding_.outputs_, self.map_.points(self._inputs_of(X)))
+        inputs = self._inputs_of(X)
+        return to_backend_of(self.embedding_.outputs_, self.map_.points(inputs))
 
     def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
         if candidates is None:

@@ -59,13 +59,11 @@ class SmoothedCurves(Learner):
             operator = Smoothing(float(length), points, self.period, quadrature=True)
             return RidgePath.of(replace(ridge, operator=operator), spectrum)
 
-        scores = np.empty((len(lengths), len(alphas)))
-        if scores.size > 1:
+        scores = np.zeros((len(lengths), len(alphas)))
+        if rule is not None or len(lengths) > 1:
             for i, length in enumerate(lengths):
                 risks = path_of(length).risks(alphas.tolist())
                 scores[i] = [np.average(to_numpy(risk), weights=problem.sample_weight) for risk in risks]
-        else:
-            scores[:] = 0.0
         # of equals the largest alpha
         best, last = divmod(int(np.argmin(scores[:, ::-1])), len(alphas))
         length, alpha = float(lengths[best]), float(alphas[len(alphas) - 1 - last])
@@ -78,7 +76,7 @@ class SmoothedCurves(Learner):
             "alpha_": alpha,
             "lengths_": lengths,
             "alphas_": alphas,
-            "loo_path_": scores if scores.size > 1 else None,
+            "loo_path_": scores,
             "kernel_": problem.kernel,
             "dual_coef_": found.coefficients,
             "intercept_": np.zeros(p) if found.intercept is None else found.intercept,

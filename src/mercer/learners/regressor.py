@@ -65,7 +65,7 @@ class Regressor(Learner):
         weight = {} if problem.sample_weight is None else {"sample_weight": problem.sample_weight}
         model.fit(features, to_numpy(targets), **weight)
         held = replace(problem, criterion=None)  # type: ignore[arg-type]
-        return FittedRegressor(model, basis, targets[:1, :], self, held, {"alpha_": None})
+        return FittedRegressor(model, basis, targets[:1, :], self, held, dict.fromkeys(("alpha_", "alphas_", "loo_path_", "solver_", "operator_")))
 
 
 @dataclass

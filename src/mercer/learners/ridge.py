@@ -166,6 +166,7 @@ class Ridge(Learner):
             problem.observed,
             whole,
             embedding.orthogonal_ and problem.held is None and (embedding.centred_ or not self.fit_intercept),
+            problem.decoder.needs_left_out_points,
         )
 
 
@@ -198,6 +199,21 @@ class FittedRidge:
     """The left-out points, where they were wanted at the fit."""
     held: tuple[Ridge, LearningProblem] | None = None
     """What is fitted again on folds, where pairs cannot be left out exactly."""
+
+    @property
+    def origin(self) -> Array | None:
+        """The point of an input that is like no training input; None where it is zero."""
+        return self.map.origin
+
+    @property
+    def leaves_out_by_weights(self) -> bool:
+        """Whether h₋ᵢ(x) = h(x) − wᵢ(x) (ψ(yᵢ) − h₋ᵢ(xᵢ)) for every input x."""
+        return self.weighs
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The group of each training pair; None where pairs are left out one by one."""
+        return self.ridge.groups
 
     def points(self, inputs: Collection) -> Array:
         """Return h(x) for each input."""

@@ -132,7 +132,7 @@ class SeparableOperator(Operator):
         values, vectors = eigh(namespace(matrix).asarray(matrix, copy=True))
         return OperatorSpectrum(clip_spectrum(values, f"the operator {self!r}"), vectors)
 
-    def on(self, kernel: Kernel, outputs: Outputs) -> Separable:
+    def __call__(self, kernel: Kernel, outputs: Outputs) -> Separable:
         """Return the operator-valued kernel k(x, z)·C, with C taken from these outputs."""
         from mercer.operators.separable import Separable
 

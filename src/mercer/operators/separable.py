@@ -16,7 +16,7 @@ from mercer.operators.blocks import KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel, output_matrix
 
 
-class Separable(SeparableOperator, OperatorValuedKernel):
+class Separable(OperatorValuedKernel, SeparableOperator):
     r"""One similarity of inputs and one matrix of outputs, :math:`K(x, z) = k(x, z)\, T`.
 
     Parameters

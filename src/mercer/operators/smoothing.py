@@ -30,8 +30,10 @@ class Smoothing(SeparableOperator):
     Examples
     --------
     >>> from mercer import DependencyEstimator
+    >>> from mercer.embeddings import Features
     >>> times, X = np.linspace(0, 1, 30), np.random.default_rng(0).standard_normal((20, 1))
-    >>> model = DependencyEstimator(operator=Smoothing(0.2, times)).fit(X, X * np.sin(6 * times))
+    >>> curves = X * np.sin(6 * times) + 0.1 * np.random.default_rng(1).standard_normal((20, 30))
+    >>> model = DependencyEstimator(operator=Smoothing(0.2, times), embedding=Features()).fit(X, curves)
     >>> model.predict(X[:2]).shape
     (2, 30)
     """

@@ -60,6 +60,8 @@ class RidgeProblem:
         Coordinates of all outputs, the paired ones first, for operators learned from them.
     orthogonal : bool
         Whether the columns of `outputs` are orthogonal and, with an intercept, sum to zero.
+    wants_left_out : bool
+        Whether left-out points will be asked for.
     """
 
     kernel: Kernel
@@ -73,6 +75,7 @@ class RidgeProblem:
     observed: np.ndarray | None = None
     outputs: Array | None = None
     orthogonal: bool = False
+    wants_left_out: bool = False
 
     # -- weights and the intercept -------------------------------------------------------------------
 
@@ -132,7 +135,9 @@ class RidgeProblem:
         `matrices` of its size have to fit in memory. `decomposed` says that all its eigenvalues will be seen, so that a
         negative one need not be looked for.
         """
-        gram = own(gram_matrix(self.kernel, self.inputs, "input", matrices, decomposed=decomposed), self.kernel)
+        # what is orthogonal to the constant does not show every negative eigenvalue
+        seen = decomposed and not self.fit_intercept
+        gram = own(gram_matrix(self.kernel, self.inputs, "input", matrices, decomposed=seen), self.kernel)
         if self.roots is not None:
             roots = like(self.roots, gram)
             for rows in row_blocks(gram):
@@ -273,6 +278,11 @@ class PointMap:
     basis: Any
     coefficients: Array
     intercept: Array | None = None
+
+    @property
+    def origin(self) -> Array | None:
+        """The point of an input without any basis values; None where it is zero."""
+        return self.intercept
 
     def points(self, inputs: Collection) -> Array:
         """Return one row of coordinates for each input, a batch at a time."""

@@ -95,7 +95,7 @@ class ExplicitFeatures(Solver):
     >>> import numpy as np
     >>> from mercer.kernels import Linear
     >>> from mercer.solvers import RidgeProblem
-    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> X = np.random.default_rng(0).standard_normal((6, 2))
     >>> ExplicitFeatures().factorize(RidgeProblem(Linear(), X, X)).spectrum.vectors.shape
     (6, 2)
     """
@@ -220,13 +220,18 @@ class SolvedWeights(PointMap):
     level: Array | None = None
     roots: Array | None = None
 
+    @property
+    def origin(self) -> Array | None:
+        """The weights of an input that is like no training input; None where they are zero."""
+        if self.level is None:
+            return None
+        return self.level if self.roots is None else self.level * self.roots
+
     def _linear(self, values: Array) -> Array:
         factor = self.coefficients
         right = like(values, factor)
         right = right if self.roots is None else right * self.roots
         found = solve_triangular(factor, solve_triangular(factor, right.T), transpose=True).T
         found = found if self.roots is None else found * self.roots
-        if self.level is None:
-            return found
-        level = self.level if self.roots is None else self.level * self.roots
-        return found + (1.0 - namespace(found).sum(found, axis=1))[:, None] * level
+        origin = self.origin
+        return found if origin is None else found + (1.0 - namespace(found).sum(found, axis=1))[:, None] * origin

@@ -142,6 +142,8 @@ class Tridiagonal(Solver):
             return "it is for an operator on the outputs, and came with operator=Identity(); use solver='auto' or Cholesky()"
         if not (is_numpy_array(problem.inputs) and is_numpy_array(problem.targets)):
             return "it works with NumPy arrays; use Exact()"
+        if problem.wants_left_out:
+            return "left-out points are wanted, which take eigenvectors; use solver='auto' or Exact()"
         return separable_only(problem)
 
     def reason(self, problem: RidgeProblem) -> str:

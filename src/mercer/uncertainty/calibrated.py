@@ -162,10 +162,10 @@ class CalibratedAnswers:
     def _jackknife_sets(self, X: Any, coverage: float, candidates: Any) -> list[Ranked]:
         """Sets by the jackknife+, for maps whose fits without one pair follow from weights."""
         inputs = self._inputs_of(X)
-        weights = self.map_.weights(inputs)
+        weights = self.map_.weights(inputs) if getattr(self.map_, "leaves_out_by_weights", False) else None
         if weights is None:
             raise ValueError(
-                f"{type(self).__name__} has no jackknife+ here, since its points have no weights on the training outputs; use "
+                f"{type(self).__name__} has no jackknife+ here, since fits without a pair do not follow from weights; use "
                 "method='auto', or calibrate(X, y) first"
             )
         outputs = self.embedding_.outputs_
@@ -173,7 +173,8 @@ class CalibratedAnswers:
         own = self.embedding_.coordinates_
         own = eye(left_out.shape[0], left_out) if own is None else own[: left_out.shape[0], :]
         points = to_backend_of(outputs, self.map_.points(inputs))
-        fits = LeftOutFits(points, to_backend_of(outputs, weights), to_backend_of(outputs, own), left_out)
+        groups = getattr(self.map_, "groups", None)
+        fits = LeftOutFits(points, to_backend_of(outputs, weights), to_backend_of(outputs, own), left_out, groups)
         pool, calibration = self._pool(candidates), self._left_out(left_out)
         return fits.sets(self.decoder_, pool, calibration, coverage, candidates is None)
 

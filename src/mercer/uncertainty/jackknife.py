@@ -29,12 +29,15 @@ class LeftOutFits:
         w(x), its weights on the training pairs.
     own, left_out : array (n, r)
         ψ(y_i), and h₋ᵢ(x_i).
+    groups : int array (n,), optional
+        Pairs of one group leave together: their corrections add up.
     """
 
     points: Array
     weights: Array
     own: Array
     left_out: Array
+    groups: np.ndarray | None = None
 
     def sets(
         self, decoder: Decoder, pool: Pool, calibration: Calibration, coverage: float, default: bool
@@ -46,7 +49,12 @@ class LeftOutFits:
         least = (1.0 - coverage) * (len(right) + 1.0) - 1.0
         found = []
         for own, weights in zip(score, to_numpy(self.weights), strict=True):
-            unfit = weights[:, None] * shift - own
+            moved = weights[:, None] * shift
+            if self.groups is not None:
+                sums = np.zeros((int(self.groups.max()) + 1, moved.shape[1]))
+                np.add.at(sums, self.groups, moved)
+                moved = sums[self.groups]
+            unfit = moved - own
             agree = np.sum(right[:, None] >= unfit, axis=0)
             kept = np.flatnonzero(agree > least + 1e-9)
             kept = kept[np.argsort(-own[kept], kind="stable")]
