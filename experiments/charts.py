@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from math import floor, isfinite, log10
 
@@ -18,7 +18,7 @@ class Line:
     across: Sequence[float]
     up: Sequence[float]
     errors: Sequence[float] | None = None
-    dots: bool = True
+    dots: bool = field(default=True, kw_only=True)
     """Mark the points; not for curves of many points."""
 
 

@@ -11,6 +11,7 @@ import scipy.linalg
 from experiments.bench import problems
 from experiments.bench.sizes import Sizes
 from experiments.bench.timing import Bar, Rows, Task, interleaved, reference_row
+from experiments.protocol import paper_estimator
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import Gaussian, Linear, Precomputed
 from mercer.operators import ConditionalCovariance, Covariance
@@ -46,10 +47,10 @@ def covariances(sizes: Sizes) -> Rows:
     positions = np.arange(sizes.pairs)
 
     def given(operator: Any) -> None:
-        DependencyEstimator(Precomputed(), Precomputed(L), operator, alpha=0.1).fit(k, positions)
+        paper_estimator(Precomputed(), Precomputed(L), operator, alpha=0.1).fit(k, positions)
 
     def whole(operator: Any) -> None:
-        DependencyEstimator(INPUT, OUTPUT, operator, alpha=0.1).fit(X, Y)
+        paper_estimator(INPUT, OUTPUT, operator, alpha=0.1).fit(X, Y)
 
     references = decompositions(k, L)
     operators = {"covariance": Covariance(), "conditional covariance": ConditionalCovariance(0.1)}
@@ -72,13 +73,16 @@ def leave_one_out(sizes: Sizes) -> Rows:
     X, Y = problems.vectors(sizes.pairs, sizes.coordinates)
     rule = LeaveOneOut(np.logspace(-6, 2, 50))
 
-    def path() -> None:
-        DependencyEstimator(INPUT, Linear(), alpha=rule).fit(X, Y)
+    def path(fit_intercept: bool) -> None:
+        DependencyEstimator(INPUT, Linear(), alpha=rule, fit_intercept=fit_intercept).fit(X, Y)
 
     references = decompositions(INPUT(X))
     method = f"fit with 50 values of alpha by leave-one-out, {sizes.coordinates} coordinates"
-    seconds = interleaved({**references, method: path}, sizes.repeats)
-    return [reference_row(method, "× one eigh", seconds, list(references), Bar(2.0)) | {"n": sizes.pairs}]
+    methods = {method: False, f"{method}, with an intercept": True}
+    tasks: dict[str, Task] = {name: partial(path, fit_intercept) for name, fit_intercept in methods.items()}
+    seconds = interleaved({**references, **tasks}, sizes.repeats)
+    rows = [reference_row(name, "× one eigh", seconds, list(references), Bar(2.0)) for name in methods]
+    return [{**row, "n": sizes.pairs} for row in rows]
 
 
 def implicit_leave_one_out(sizes: Sizes) -> Rows:
@@ -110,7 +114,7 @@ def one_alpha(sizes: Sizes) -> Rows:
     X, Y = problems.vectors(n)
 
     def fit() -> None:
-        DependencyEstimator(INPUT, OUTPUT, alpha=0.1).fit(X, Y)
+        paper_estimator(INPUT, OUTPUT, alpha=0.1).fit(X, Y)
 
     def factor(gram: np.ndarray) -> None:
         gram.ravel()[:: n + 1] += 0.1

@@ -13,9 +13,9 @@ from experiments.bench import problems
 from experiments.bench.exact import INPUT, OUTPUT
 from experiments.bench.sizes import Sizes
 from experiments.bench.timing import Bar, Rows, interleaved, ratio_row, row
+from experiments.protocol import paper_estimator
 from mercer.core.arrays import NumericalWarning
 from mercer.core.pivoted import pivoted_cholesky
-from mercer.estimators import DependencyEstimator
 from mercer.operators import Covariance
 from mercer.solvers import LowRank
 
@@ -30,7 +30,7 @@ def low_rank(sizes: Sizes) -> Rows:
     inputs, outputs = problems.vectors(n + QUERIES)
     X, Y, queries = inputs[:n], outputs[:n], inputs[n:]
     solver = LowRank(rank=m, tol=0.0)
-    model = DependencyEstimator(INPUT, OUTPUT, Covariance(), alpha=ALPHA, solver=solver)
+    model = paper_estimator(INPUT, OUTPUT, Covariance(), alpha=ALPHA, solver=solver)
     # the paper's side gets its factors for free; the fit computes its own
     left, right = pivoted_cholesky(INPUT, X, rank=m), pivoted_cholesky(OUTPUT, Y, rank=m)
     U, V = left.factor, right.factor

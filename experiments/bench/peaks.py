@@ -17,6 +17,7 @@ from experiments.bench import problems
 from experiments.bench.reporting import measure_in_process
 from experiments.bench.sizes import Sizes
 from experiments.bench.timing import Bar, Rows, row
+from experiments.protocol import paper_estimator
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import Gaussian, Linear
 from mercer.operators import ConditionalCovariance, Covariance
@@ -34,15 +35,15 @@ def fits() -> dict[str, tuple[DependencyEstimator, float]]:
         Gaussian(scale=problems.OUTPUT_SCALE),
     )
     return {
-        "covariance fit": (DependencyEstimator(*sides, Covariance(), alpha=0.1), 8.0),
+        "covariance fit": (paper_estimator(*sides, Covariance(), alpha=0.1), 8.0),
         "conditional covariance fit": (
-            DependencyEstimator(*sides, ConditionalCovariance(0.1), alpha=0.1),
+            paper_estimator(*sides, ConditionalCovariance(0.1), alpha=0.1),
             8.0,
         ),
-        "covariance fit, leave-one-out": (DependencyEstimator(*sides, Covariance()), 8.0),
-        "identity fit, leave-one-out": (DependencyEstimator(*sides), 8.0),
-        "identity fit, leave-one-out, vectors": (DependencyEstimator(sides[0], Linear()), 8.0),
-        "identity fit, one alpha": (DependencyEstimator(*sides, alpha=0.1), 3.0),
+        "covariance fit, leave-one-out": (paper_estimator(*sides, Covariance()), 8.0),
+        "identity fit, leave-one-out": (paper_estimator(*sides), 8.0),
+        "identity fit, leave-one-out, vectors": (paper_estimator(sides[0], Linear()), 8.0),
+        "identity fit, one alpha": (paper_estimator(*sides, alpha=0.1), 3.0),
     }
 
 

@@ -16,6 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from experiments.bench import problems
 from experiments.bench.reporting import finish
 from experiments.bench.timing import Bar, PeerComparison, Rows, interleaved, row
+from experiments.protocol import paper_estimator
 from mercer.decoders import BeamSearch, EulerianWalk
 from mercer.estimators import DependencyEstimator
 from mercer.kernels import Mismatch, Spectrum, Subsequence, WeightedDegree
@@ -117,7 +118,7 @@ def constructed(sizes: StringSizes) -> Rows:
     new, quarter = inputs[sizes.trained :], inputs[sizes.trained : sizes.trained + sizes.decoded // 4]
     rows: Rows = []
     for decoder in (BeamSearch(length=(LENGTH, 20)), EulerianWalk(length=(LENGTH, 20))):
-        model = DependencyEstimator(
+        model = paper_estimator(
             Subsequence((1, LENGTH), 0.8).normalized(), Spectrum(LENGTH), alpha=0.01, decoder=decoder
         )
         model.fit(inputs[: sizes.trained], words[: sizes.trained])

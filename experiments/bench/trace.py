@@ -107,7 +107,7 @@ def call_rows() -> Rows:
     n, d, p = VECTORS
     random = np.random.default_rng(problems.SEED)
     X, Y = random.standard_normal((n, d)), random.standard_normal((n, p))
-    tasks = {
+    tasks: dict[str, Task] = {
         "fit": lambda: DependencyEstimator().fit(X, Y),
         "predict": partial(DependencyEstimator().fit(X, Y).predict, X),
     }

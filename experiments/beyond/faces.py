@@ -83,10 +83,13 @@ class FrontViews(Experiment):
         # matrices this small lose more to several BLAS threads than they gain
         with threadpool_limits(1):
             keep(MEAN, np.broadcast_to(outputs.mean(axis=0), truth.shape))
-            for method, maps in _methods(inputs, shape, piece.settings["small"]).items():
+            for method, joints in _methods(inputs, shape, piece.settings["small"]).items():
                 groups = None if method == CORTES_LOO else person
-                model = _best(maps, inputs, outputs, groups)
-                keep(method, model.predict(queries))
+                # the mean of the training outputs is held; Cortes has none
+                mean = np.zeros(outputs.shape[1]) if method in (CORTES, CORTES_LOO) else outputs.mean(axis=0)
+                model = _best(joints, inputs, outputs - mean, groups)
+                predicted = model.predict(queries) + mean
+                keep(method, np.clip(predicted, 0.0, 1.0) if mean.any() else predicted)
                 found.chosen[method] = {"alpha": model.alpha_, "joint": repr(model.joint_kernel_)}
         outcome: Outcome = {"kind": kind, "errors": found.errors, "chosen": found.chosen}
         if seed == FIRST_DRAW:
@@ -136,9 +139,9 @@ class FrontViews(Experiment):
                 yield gallery((_card(entry) for entry in outcome["pictures"]), photographs=True)
 
 
-def _methods(inputs: np.ndarray, shape: tuple[int, int], small: bool) -> dict[str, list[JointKernelMap]]:
-    """Return the candidate settings of each method."""
-    whole = [TensorProductJoint(kernel) for kernel in input_scales(inputs, FACTORS[CORTES])]
+def _methods(inputs: np.ndarray, shape: tuple[int, int], small: bool) -> dict[str, list[CoordinateJoint]]:
+    """Return the candidate joint kernels of each method."""
+    whole: list[CoordinateJoint] = [TensorProductJoint(kernel) for kernel in input_scales(inputs, FACTORS[CORTES])]
     factors = FACTORS[WINDOWS][:2] if small else FACTORS[WINDOWS]
     windows = {width: _window(inputs, shape, width) for width in WIDTHS}
 
@@ -151,21 +154,16 @@ def _methods(inputs: np.ndarray, shape: tuple[int, int], small: bool) -> dict[st
             made.append(reduce(add, [part * (1 / len(parts)) for part in parts]))
         return made
 
-    plain = [JointKernelMap(joint, LeaveOneOut(ALPHAS), fit_intercept=False) for joint in whole]
     found = {
-        CORTES: plain,
-        CORTES_LOO: plain,
-        CENTRED: _centred(whole),
-        PATCH: _centred(_patches(inputs, shape, factors[:2])),
-        ALONE: _centred(mixed(WIDTHS, with_whole=False)),
-        ONE: _centred(mixed(WIDTHS[:1], with_whole=True)),
-        WINDOWS: _centred(mixed(WIDTHS, with_whole=True)),
+        CORTES: whole,
+        CORTES_LOO: whole,
+        CENTRED: whole,
+        PATCH: _patches(inputs, shape, factors[:2]),
+        ALONE: mixed(WIDTHS, with_whole=False),
+        ONE: mixed(WIDTHS[:1], with_whole=True),
+        WINDOWS: mixed(WIDTHS, with_whole=True),
     }
     return {method: found[method] for method in ((CORTES, CORTES_LOO, WINDOWS) if small else found)}
-
-
-def _centred(joints: Iterable[CoordinateJoint]) -> list[JointKernelMap]:
-    return [JointKernelMap(joint, LeaveOneOut(ALPHAS), fit_intercept=True, bounds=(0.0, 1.0)) for joint in joints]
 
 
 def _window(inputs: np.ndarray, shape: tuple[int, int], width: float) -> Callable[[float], WindowedJoint]:
@@ -187,9 +185,10 @@ def _patches(inputs: np.ndarray, shape: tuple[int, int], factors: Sequence[float
     return made
 
 
-def _best(maps: list[JointKernelMap], inputs: np.ndarray, outputs: np.ndarray, groups: Any) -> JointKernelMap:
-    """Return the fitted map of least leave-one-out error."""
-    fitted = [JointKernelMap(**model.get_params(deep=False)).fit(inputs, outputs, groups=groups) for model in maps]
+def _best(joints: list[CoordinateJoint], inputs: np.ndarray, outputs: np.ndarray, groups: Any) -> JointKernelMap:
+    """Return the fitted map of least leave-one-out error, without an intercept."""
+    models = [JointKernelMap(joint, LeaveOneOut(ALPHAS), fit_intercept=False) for joint in joints]
+    fitted = [model.fit(inputs, outputs, groups=groups) for model in models]
     return min(fitted, key=lambda model: float(np.min(np.asarray(model.loo_path_))))
 
 

@@ -123,9 +123,9 @@ class Pronunciation(Experiment):
             verdict = "meets" if value <= bar + 1e-9 else "misses"
             single = [v for (method, where), v in found.items() if where == language and method.startswith("ridge")]
             notes.append(
-                f"{language}: {value:.1f} % {verdict} the bar of {bar:g} %. The errors of the single ridges are {min(single):.1f} to "
-                f"{max(single):.1f} %, of the model of runs {found[RUNS, language]:.1f} %, "
-                f"of all with equal weights {found[EQUAL, language]:.1f} %; the right answer is missing from "
+                f"{language}: {value:.1f} % {verdict} the bar of {bar:g} %. The single ridges have "
+                f"{min(single):.1f} to {max(single):.1f} %, the model of runs {found[RUNS, language]:.1f} %, "
+                f"all with equal weights {found[EQUAL, language]:.1f} %; the right answer is missing from "
                 f"the candidates for {found[ORACLE, language]:.1f} %."
             )
         if (MORE, MEAN) in found:

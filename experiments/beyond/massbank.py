@@ -52,10 +52,10 @@ class MassBank(Experiment):
     protocol = (
         "Trained on 3180 spectra; each of the 799 test spectra ranks the 799 test molecules, none of which was trained on. "
         "Among all 3979 the training molecules would have weights of their own, which the true molecule never has. A candidate "
-        "with the same score as the true one counts as ranked before it. Alpha, the number of neighbours, intensity power and peak "
-        f"weights are chosen inside the training spectra: {FOLDS} folds, each held-out spectrum ranking the molecules of its "
-        "fold, by the mean reciprocal rank. Weights of bits and peaks are counted on training molecules and spectra alone. Input "
-        "kernel: cosine of peaks plus cosine of neutral losses, bins of 0.01. The precursor's m/z, from which losses are counted, "
+        "with the same score as the true one counts as ranked before it. Alpha, the number of neighbours, intensity power and "
+        f"peak weights are chosen inside the training spectra: {FOLDS} folds, each held-out spectrum ranking the molecules of "
+        "its fold, by the mean reciprocal rank. Weights of bits and peaks are counted on training molecules and spectra alone. "
+        "Input kernel: cosine of peaks plus cosine of neutral losses, bins of 0.01. The precursor's m/z, the origin of losses, "
         "is that of the true formula. 'of the same mass': candidates within 5 ppm, for spectra with at least two."
     )
     digits = 1

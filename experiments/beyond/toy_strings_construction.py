@@ -227,12 +227,8 @@ def _proven(embedding: Embedding, points: np.ndarray) -> list[bool]:
     """Tell for some points whether branch and bound proves that the answer of beam search is the best."""
     exact = BranchAndBound(time_limit=20.0).fit(embedding)
     beam = BeamSearch().fit(embedding)
-    exact.decode(points)
-    beam.decode(points)
-    return [
-        bool(a.optimal and b.objective <= a.objective + 1e-9)
-        for a, b in zip(exact.reports_, beam.reports_, strict=True)
-    ]
+    reports = zip(exact.reports(points), beam.reports(points), strict=True)
+    return [bool(best.optimal and found.objective <= best.objective + 1e-9) for best, found in reports]
 
 
 def _examples(pairs: StringPairs, test: np.ndarray, answers: dict[str, np.ndarray]) -> list[list[str]]:

@@ -50,9 +50,12 @@ def output_kernel_path(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray,
     """Predict by output kernel learning (Dinuzzo et al.) for every alpha, in units of the largest singular value to the ⅔."""
     kernel = Precomputed(gram)
     # L scales as the outputs to the power ⅔, and alpha is relative to it
-    unit = float(np.linalg.norm(_around_mean(outputs[train])[1], 2)) ** (2.0 / 3.0)
-    models = (OutputKernelLearning(kernel, alpha=float(alpha * unit), tol=1e-4) for alpha in ALPHAS)
-    return np.stack([model.fit(train, outputs[train]).predict(held) for model in models])
+    mean, targets = _around_mean(outputs[train])
+    unit = float(np.linalg.norm(targets, 2)) ** (2.0 / 3.0)
+    models = (
+        OutputKernelLearning(kernel, alpha=float(alpha * unit), tol=1e-4, fit_intercept=False) for alpha in ALPHAS
+    )
+    return mean + np.stack([model.fit(train, targets).predict(held) for model in models])
 
 
 def entangled_paths(ascents: Sequence[Ascent], seed: int) -> tuple[Path, Path]:

@@ -111,9 +111,9 @@ def _ours(rows: Rows) -> str:
     verdict = "below" if best["value"] <= BAR else "above"
     return (
         f"Our recipe, chosen inside each training part, has class loss {best['value']:.3f}, {verdict} {BAR:.2f}. It knows the "
-        "classes of the training outputs, which the paper's KDE does not; with strings alone in the output kernel, and "
-        f"classes used only for the choice, it is {strings['value']:.3f}, against {paper['value']:.3f} for the paper's KDE chosen "
-        f"on class loss. The error of the true class model is {floor:.3f}, and its clean strings still have "
+        "classes of the training outputs, which the paper's KDE does not; with strings alone in the output kernel "
+        f"and classes used for the choice, it is {strings['value']:.3f}, against {paper['value']:.3f} for the paper's KDE "
+        f"chosen on class loss. The error of the true class model is {floor:.3f}, and its clean strings still have "
         f"{clean:.3f} in squared string loss, which is the noise of the outputs."
     )
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from experiments.baselines import ConstrainedRidge, MaxMarginChain
 from experiments.baselines.chain_passes import best_labelling
 from experiments.baselines.segments import Segments
+from experiments.protocol import paper_estimator
 from mercer.kernels import Gaussian, Linear, PartByPart, Polynomial, Positions
 
 
@@ -183,12 +184,11 @@ def test_constrained_ridge_is_ridge_with_the_parts_as_examples(constraint, empir
 
 
 def test_without_constraint_it_is_the_dependency_estimator():
-    from mercer import DependencyEstimator
     from mercer.decoders import PerPosition
 
     X, y = toy(n=15, lengths=(3,))
     Z, _ = toy(n=6, seed=1, lengths=(3,))
-    plain = DependencyEstimator(PartByPart(Gaussian(1.5)), Positions(), alpha=0.2, decoder=PerPosition(3)).fit(X, y)
+    plain = paper_estimator(PartByPart(Gaussian(1.5)), Positions(), alpha=0.2, decoder=PerPosition(3)).fit(X, y)
     model = ConstrainedRidge(Gaussian(1.5), alpha=0.2, constraint=0.0).fit(X, y)
     assert model.predict(Z).tolist() == plain.predict(Z).tolist()
 

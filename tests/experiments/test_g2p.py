@@ -26,7 +26,7 @@ def test_small_run_is_sane_and_repeatable(tmp_path):
     assert found[ORACLE] <= found[WHOLE] < 60.0
     assert {"word", "truth", "predicted", "place"} <= outcome["examples"][0].keys()
     page = (tmp_path / "g2p.html").read_text(encoding="utf-8")
-    assert "Words that came out wrong" in page
+    assert "Words predicted wrong" in page
     assert outcome["examples"][0]["word"] in page
 
 

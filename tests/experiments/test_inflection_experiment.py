@@ -30,7 +30,7 @@ def test_small_version(tmp_path):
     again = task.run(task.pieces(small=True)[0])
     assert again["accuracy"] == accuracy["english"]
     page = (tmp_path / "inflection.html").read_text(encoding="utf-8")
-    assert "Errors by example" in page
+    assert "Examples of errors" in page
     assert "right form" in page
 
 
@@ -47,7 +47,7 @@ def test_means_and_verdicts():
     assert mean["value"] == pytest.approx(0.7)
     assert mean["paper"] == pytest.approx(0.64)
     assert mean["error"] == pytest.approx(np.sqrt(0.09 + 2 * 0.24) / np.sqrt(1000) / 3)
-    assert task.notes(rows)[0] == "low: 0.700 on average, below the 0.73 asked for."
+    assert task.notes(rows)[0] == "low: 0.700 on average, below the bar of 0.73."
 
 
 @pytest.mark.data

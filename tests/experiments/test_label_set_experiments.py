@@ -5,9 +5,9 @@ import pytest
 
 from experiments.beyond.label_inputs import JACCARD, RANKS, STANDARD, WORDS, around_median, mean_of, written
 from experiments.beyond.label_search import ALL_SETS, LabelSearch, by_label, by_size, gaussian_sets, seen_sets
+from experiments.protocol import paper_estimator
 from experiments.registry import experiment
 from experiments.runner import reproduce
-from mercer import DependencyEstimator
 from mercer.datasets import store
 from mercer.decoders import Standardized
 from mercer.kernels import Gaussian, Laplacian, Overlap, Precomputed
@@ -55,7 +55,7 @@ def test_the_search_is_what_the_estimator_finds(problem):
     gram = JACCARD.gram(X)
     search.add(JACCARD, gram)
     for way in ways:
-        model = DependencyEstimator(
+        model = paper_estimator(
             Precomputed(), way.kernel, alpha=LeaveOneOut(alphas), decoder=way.decoder, loss=F1()
         ).fit(gram, Y)
         own = [trial.f1 for trial in search.trials if trial.way == way.name]

@@ -10,10 +10,10 @@ from experiments.protocol import (
     block_folds,
     first_of_each,
     input_scales,
+    paper_estimator,
     shuffled_folds,
     stratified_folds,
 )
-from mercer import DependencyEstimator
 from mercer.kernels import Classes, Gaussian
 
 
@@ -48,11 +48,11 @@ def test_first_of_each_says_which_class_is_short():
         first_of_each(np.array([3, 3, 5]), 2)
 
 
-def test_the_best_model_is_the_one_of_the_smallest_leave_one_out_figure():
+def test_the_best_model_is_the_one_of_the_least_leave_one_out_loss():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 2))
     y = (X[:, 0] > 0).astype(int)
-    models = [DependencyEstimator(kernel, Classes()) for kernel in input_scales(X, (0.01, 1.0, 100.0))]
+    models = [paper_estimator(kernel, Classes()) for kernel in input_scales(X, (0.01, 1.0, 100.0))]
     scores = [float(np.min(model.fit(X, y).loo_path_)) for model in models]
     best = best_by_leave_one_out(models, X, y)
     assert best.input_kernel_.scale == models[int(np.argmin(scores))].input_kernel.scale

@@ -19,9 +19,10 @@ from experiments.papers.weston_strings_methods import (
     parts,
 )
 from experiments.papers.weston_strings_recipe import ALPHAS, CLASS_WEIGHTS, STEPS, Recipes
+from experiments.protocol import paper_estimator
 from experiments.registry import experiment
 from experiments.runner import reproduce
-from mercer import DependencyEstimator, NeighborsEstimator
+from mercer import NeighborsEstimator
 from mercer.core.arrays import NumericalWarning
 from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
 from mercer.decoders import Candidates
@@ -103,7 +104,7 @@ def test_kde_is_the_librarys_estimator(task, split, penalty):
     train, test = split
     kernel, scale, gamma = Subsequence(3, 0.01).normalized(), 0.7, 0.01
     scores = kde_losses(task, np.array([scale]), np.array([gamma]), penalty)(train, test)[0, OUT]
-    model = DependencyEstimator(
+    model = paper_estimator(
         GaussianOf(kernel, scale),
         kernel,
         embedding=PrincipalComponents(),
