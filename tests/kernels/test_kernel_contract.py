@@ -27,6 +27,7 @@ from mercer.kernels import (
     Polynomial,
     Positions,
     Precomputed,
+    Prepared,
     RankHamming,
     Spectrum,
     Subsequence,
@@ -227,6 +228,24 @@ class OtherPointwise(Broken):
         return 2.0 * super()._diag(X)
 
 
+class PreparedDiffers(Broken):
+    def __call__(self, X, Z=None):
+        values = super().__call__(X, Z)
+        return values * 2.0 if any(isinstance(side, Prepared) for side in (X, Z)) else values
+
+
+class KeepsCollections(Broken):
+    def _encode(self, X, name):
+        self.last = X
+        return X
+
+
+class OneIsNotMany(Broken):
+    def _matrix(self, X, Z):
+        values = super()._matrix(X, Z)
+        return values + 1.0 if len(X) == 1 and Z is not None else values
+
+
 class OrderMatters(Kernel):
     def _matrix(self, X, Z):
         return np.outer(X, X if Z is None else Z).astype(float) * float(X[0])
@@ -241,7 +260,7 @@ class NotFinite(Broken):
 
 
 class ChangesObjects(Broken):
-    def check(self, X, name="X"):
+    def _check(self, X, name):
         return np.asarray(X)
 
     def _diag(self, X):
@@ -304,7 +323,10 @@ class BlindToShape(Broken):
         (WrongDiagonal(), "diag\\(X\\) is not the diagonal"),
         (OtherTwoArguments(), "k\\(X, X\\) is not k\\(X\\)"),
         (OtherPointwise(), "not what pointwise gives"),
-        (Remembers(), "hands out the same Gram matrix twice"),
+        (Remembers(), "returns the same Gram matrix twice"),
+        (PreparedDiffers(), "k\\(prepared\\) is not k\\(X\\)"),
+        (KeepsCollections(), "keeps something of a collection"),
+        (OneIsNotMany(), "of one object is not its row"),
         (OrderMatters(), "in another order"),
         (NotFinite(), "returned nan for object 0 = 1.0"),
         (WrongFeatures(), "feature map whose inner products are not"),

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import mercer
 from mercer.decoders import Candidates
 from mercer.kernels import Gaussian, Mismatch, Spectrum, Subsequence, SubsetTree, Subtree, WeightedDegree
-from mercer.kernels._products import products
+from mercer.kernels._sparse import SparseRows, products
 from mercer.kernels.strings.ngrams import ngrams
 
 words = st.lists(st.text("ab🙂", max_size=6), min_size=1, max_size=5)
@@ -67,21 +67,23 @@ def test_products_of_sparse_rows(density):
     left, right = (
         sparse.random_array((n, 4000), density=density, rng=rng, format="csr", dtype=float) for n in (170, 90)
     )
-    np.testing.assert_allclose(products(left, right), (left @ right.T).toarray(), rtol=1e-12)
-    gram = products(left)
+    found = products(SparseRows(left), SparseRows(right))
+    np.testing.assert_allclose(found, (left @ right.T).toarray(), rtol=1e-12)
+    gram = products(SparseRows(left))
     np.testing.assert_allclose(gram, (left @ left.T).toarray(), rtol=1e-12)
     np.testing.assert_array_equal(gram, gram.T)
 
 
 def test_threads_change_nothing():
     rng = np.random.default_rng(3)
-    left = sparse.random_array((400, 3000), density=0.03, rng=rng, format="csr")
+    rows = sparse.random_array((400, 3000), density=0.03, rng=rng, format="csr")
+    left, right = SparseRows(rows), SparseRows(rows[:50])
     before = numba.get_num_threads()
     try:
         numba.set_num_threads(1)
-        alone = products(left), products(left, left[:50])
+        alone = products(left), products(left, right)
         numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
-        together = products(left), products(left, left[:50])
+        together = products(left), products(left, right)
     finally:
         numba.set_num_threads(before)
     np.testing.assert_array_equal(alone[0], together[0])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strkernels import SubsequenceStringKernel
 
 from mercer.kernels import Positions, Subsequence
-from mercer.kernels.strings._subsequence import LANES
+from mercer.kernels.strings._lanes import LANES
 
 words = st.lists(st.text("ab🙂", max_size=6), min_size=1, max_size=5)
 

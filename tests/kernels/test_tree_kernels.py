@@ -125,7 +125,7 @@ def test_forms_of_one_tree_are_one_object():
 def test_brackets_that_do_not_balance(text, message):
     with pytest.raises(ValueError, match=message):
         parse_tree(text)
-    with pytest.raises(ValueError, match=r"X\[1\] is no tree: .*"):
+    with pytest.raises(ValueError, match=r"X\[1\] is not a tree: .*"):
         SubsetTree()(["(S x)", text])
 
 

@@ -36,8 +36,8 @@ class Similarity(Protocol):
     def check(self, X: Collection, name: str = "X") -> Collection:
         """Return `X` as the collection the kernel works on."""
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        """Return kernel values of checked objects."""
+    def prepare(self, X: Collection, name: str = "X", *, checked: bool = False) -> Any:
+        """Return `X` checked and encoded for many evaluations."""
 
 
 @dataclass
@@ -85,10 +85,11 @@ def pivoted_cholesky(
     check_real(tol, "tol", 0, 1, closed="left", expected="a share of the trace, 0 ≤ tol < 1")
     objects = kernel.check(objects)
     whole_factor = rank is None and tol == 0.0
-    gram = kernel(objects) if kernel.pairwise or whole_factor else None
+    prepared = kernel.prepare(objects, checked=True)
+    gram = kernel(prepared) if kernel.pairwise or whole_factor else None
     if whole_factor and is_numpy_array(gram) and gram.diagonal().max() > 0.0:
         return factor_whole(gram, f"the Gram matrix of {kernel!r}")
-    left = to_numpy(kernel.diag(objects)).astype(float).copy()
+    left = to_numpy(kernel.diag(prepared)).astype(float).copy()
     whole, largest = left.sum(), left.max()
     size = len(left)
     limit = size if rank is None else min(int(rank), size)
@@ -99,8 +100,7 @@ def pivoted_cholesky(
         if left[pivot] <= size * np.finfo(float).eps * largest:
             break
         here = np.asarray([pivot])
-        # the objects were checked once; checking all of them again for every column would cost as much as the column
-        column = gram[:, pivot] if gram is not None else kernel._matrix(objects, take(objects, here))[:, 0]
+        column = gram[:, pivot] if gram is not None else kernel(prepared, take(objects, here))[:, 0]
         xp = array_namespace(column)
         if factor is None:
             factor = zeros((size, min(limit, 64)), column)

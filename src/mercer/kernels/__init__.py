@@ -1,14 +1,13 @@
-"""What "similar" means: kernels on vectors, strings, classes, label sets, distances and anything else."""
+"""Kernels on vectors, strings, classes, label sets, distances and anything else."""
 
 from mercer.kernels.algebra import Normalized, Product, Scaled, Sum
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.centering import Centered, CenteredAt
 from mercer.kernels.classes import Classes
 from mercer.kernels.clipping import Clipped, ClippedAt
 from mercer.kernels.composition import GaussianOf
 from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap, SparseFeatureMap
-from mercer.kernels.functions import FromFunction
 from mercer.kernels.grakel import FromGraKeL
 from mercer.kernels.graphs import GraphCounts, GraphKernel, ShortestPath, WeisfeilerLehman
 from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
@@ -18,7 +17,7 @@ from mercer.kernels.moves import VirtualExamples, virtual_examples
 from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
-from mercer.kernels.precomputed import Precomputed
+from mercer.kernels.precomputed import FromFunction, Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.kernels.spectra import NeutralLosses, Peaks
 from mercer.kernels.strings.mismatch import Mismatch, NearCounts
@@ -66,6 +65,7 @@ __all__ = [
     "Polynomial",
     "Positions",
     "Precomputed",
+    "Prepared",
     "Product",
     "RandomWalk",
     "RankHamming",

@@ -10,35 +10,48 @@ import numpy as np
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection
-from mercer.kernels._combined_features import SideBySide, Stretched, UnitLength, inverse_lengths
-from mercer.kernels._scales import require_positive
-from mercer.kernels.base import Kernel, shown
+from mercer.kernels.base import Kernel, Prepared, shown
+from mercer.kernels.features import SideBySide, Stretched, UnitLength, inverse_lengths
 from mercer.kernels.grams import fresh, row_blocks, squared_norms
+
+_Both = tuple[Prepared, Prepared]
+"""A collection as each of two kernels has prepared it."""
 
 
 class _Pair(Kernel):
-    """A kernel made of two, both of which must make sense of the objects."""
+    """A kernel made of two on the same objects."""
 
     left: Kernel
     right: Kernel
 
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """`X` as the left kernel wants it, once the right one has found nothing wrong with it."""
-        self.right.check(X, name)
-        return self.left.check(X, name)
+    @property
+    def form(self) -> str | None:
+        """The form of both, if it is one."""
+        return self.left.form if self.left.form == self.right.form else None
 
     def check_parameters(self) -> None:
-        """Both sides take the same kind of collection."""
+        """Raise TypeError if only one of the kernels takes Gram matrices."""
         if self.left.pairwise != self.right.pairwise:
             raise TypeError(f"{self!r} mixes a kernel on Gram matrices with one on objects; expected both of one kind")
 
     def key(self, x: Any) -> Hashable:
-        """What both kernels take for one and the same."""
+        """The keys of both kernels."""
         return self.left.key(x), self.right.key(x)
 
-    def _both(self, X: Collection, Z: Collection | None) -> tuple[Array, Array]:
-        left = fresh(self.left(X, Z), X)
-        return left, like(self.right(X, Z), left)
+    def _check(self, X: Collection, name: str) -> Collection:
+        if self.form is None:
+            self.right.check(X, name)
+        return self.left.check(X, name)
+
+    def _prepared(self, X: Collection, name: str, checked: bool) -> Prepared:
+        left = self.left.prepare(X, name, checked=checked)
+        right = self.right.prepare(X if self.form is None else left.objects, name, checked=self.form is not None)
+        return Prepared(self, left.objects, (left, right))
+
+    def _values(self, X: _Both, Z: _Both | None) -> tuple[Array, Array]:
+        others = (None, None) if Z is None else Z
+        left = fresh(self.left(X[0], others[0]), X[0])
+        return left, like(self.right(X[1], others[1]), left)
 
 
 @dataclass(eq=False, repr=False)
@@ -64,21 +77,20 @@ class Sum(_Pair):
         return self.left.sees(X) | self.right.sees(X)
 
     def feature_map(self, X: Collection) -> SideBySide | None:
-        """The two feature maps side by side, where both kernels have one."""
+        """The two feature maps side by side, if both kernels have one."""
         left, right = self.left.feature_map(X), self.right.feature_map(X)
         return None if left is None or right is None else SideBySide(left, right)
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        gram, other = self._both(X, Z)
+    def _matrix(self, X: _Both, Z: _Both | None) -> Array:
+        gram, other = self._values(X, Z)
         gram += other
         return gram
 
-    def _diag(self, X: Collection) -> Array:
-        left = self.left.diag(X)
-        return left + like(self.right.diag(X), left)
+    def _diag(self, X: _Both) -> Array:
+        return X[0].norms + like(X[1].norms, X[0].norms)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{self.left!r} + {_operand(self.right, Sum)}"
+        return f"{self.left!r} + {operand(self.right, Sum)}"
 
 
 @dataclass(eq=False, repr=False)
@@ -103,39 +115,45 @@ class Product(_Pair):
         """True where both kernels see the object."""
         return self.left.sees(X) & self.right.sees(X)
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        gram, other = self._both(X, Z)
+    def _matrix(self, X: _Both, Z: _Both | None) -> Array:
+        gram, other = self._values(X, Z)
         gram *= other
         return gram
 
-    def _diag(self, X: Collection) -> Array:
-        left = self.left.diag(X)
-        return left * like(self.right.diag(X), left)
+    def _diag(self, X: _Both) -> Array:
+        return X[0].norms * like(X[1].norms, X[0].norms)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{_operand(self.left, Sum)} * {_operand(self.right, Sum, Product, Scaled)}"
+        return f"{operand(self.left, Sum)} * {operand(self.right, Sum, Product, Scaled)}"
 
 
-class _Around(Kernel):
-    """A kernel made of one other, on the same objects."""
+class Around(Kernel):
+    """A kernel made of one other on the same objects; a collection is encoded as the other prepares it."""
 
     kernel: Kernel
 
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """`X` as the kernel inside wants it."""
-        return self.kernel.check(X, name)
+    @property
+    def form(self) -> str | None:
+        """The form of the kernel inside."""
+        return self.kernel.form
 
     def sees(self, X: Collection) -> np.ndarray:
-        """What the kernel inside sees."""
-        return self.kernel.sees(X)
+        """True where the kernel inside sees the object."""
+        return self.kernel.sees(self.check(X))
 
     def key(self, x: Any) -> Hashable:
-        """What the kernel inside takes for one and the same."""
+        """The key of the kernel inside."""
         return self.kernel.key(x)
+
+    def _check(self, X: Collection, name: str) -> Collection:
+        return self.kernel.check(X, name)
+
+    def _encode(self, X: Collection, name: str) -> Any:
+        return self.kernel.prepare(X, name, checked=True)
 
 
 @dataclass(eq=False, repr=False)
-class Scaled(_Around):
+class Scaled(Around):
     r"""A multiple of a kernel, :math:`k(x, z) = c\, k_1(x, z)`.
 
     Parameters
@@ -155,36 +173,36 @@ class Scaled(_Around):
     kernel: Kernel
 
     def check_parameters(self) -> None:
-        """The factor is above zero."""
-        require_positive(self.factor, "factor", self)
+        """Raise ValueError unless the factor is above zero."""
+        self._require_positive("factor")
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The multiple of the value."""
         return float(self.factor) * self.kernel.pointwise(x, z)
 
     def feature_map(self, X: Collection) -> Stretched | None:
-        """The features times √c, where the kernel has some."""
+        """The features times √c, if the kernel has some."""
         inner = self.kernel.feature_map(X)
         return None if inner is None else Stretched(float(self.factor) ** 0.5, inner)
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
+    def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
         gram *= float(self.factor)
         return gram
 
-    def _diag(self, X: Collection) -> Array:
-        return float(self.factor) * self.kernel.diag(X)
+    def _diag(self, X: Prepared) -> Array:
+        return float(self.factor) * X.norms
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{shown(self.factor)} * {_operand(self.kernel, Sum, Product, Scaled)}"
+        return f"{shown(self.factor)} * {operand(self.kernel, Sum, Product, Scaled)}"
 
 
 @dataclass(eq=False, repr=False)
-class Normalized(_Around):
+class Normalized(Around):
     r"""The cosine of a kernel, :math:`k(x, z) = k_1(x, z) / \sqrt{k_1(x, x)\, k_1(z, z)}`.
 
-    An object whose norm is zero, :math:`k_1(x, x) = 0`, has no direction. It stays the zero vector:
-    its similarity with everything is 0, with itself too, and `sees` is False for it.
+    An object whose norm is zero, :math:`k_1(x, x) = 0`, has no direction. Its similarity with everything is 0, with itself
+    too, and `sees` is False for it.
 
     Examples
     --------
@@ -198,7 +216,7 @@ class Normalized(_Around):
     kernel: Kernel
 
     def pointwise(self, x: Any, z: Any) -> float:
-        """The cosine of the two objects, or zero where one of them has no direction."""
+        """The cosine of the two objects, or zero if one of them has no direction."""
         left, right = self.kernel.pointwise(x, x), self.kernel.pointwise(z, z)
         return self.kernel.pointwise(x, z) / (left**0.5 * right**0.5) if left > 0 and right > 0 else 0.0
 
@@ -207,26 +225,25 @@ class Normalized(_Around):
         return self.kernel.sees(X) & (to_numpy(self.diag(X)) > 0)
 
     def feature_map(self, X: Collection) -> UnitLength | None:
-        """The features divided by their length, where the kernel has some."""
+        """The features divided by their length, if the kernel has some."""
         inner = self.kernel.feature_map(X)
         return None if inner is None else UnitLength(self.kernel, inner)
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
+    def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
-        left, right = (inverse_lengths(norms, self.kernel) for norms in squared_norms(self.kernel, X, Z, gram))
+        left, right = (inverse_lengths(norms, self.kernel) for norms in squared_norms(X, Z, gram))
         right = like(right, left)
         for rows in row_blocks(gram):
             gram[rows, :] = gram[rows, :] * (left[rows, None] * right[None, :])
         return gram
 
-    def _diag(self, X: Collection) -> Array:
-        norms = self.kernel.diag(X)
-        return namespace(norms).astype(inverse_lengths(norms, self.kernel) > 0, norms.dtype)
+    def _diag(self, X: Prepared) -> Array:
+        return namespace(X.norms).astype(inverse_lengths(X.norms, self.kernel) > 0, X.norms.dtype)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{_operand(self.kernel, Sum, Product, Scaled)}.normalized()"
+        return f"{operand(self.kernel, Sum, Product, Scaled)}.normalized()"
 
 
-def _operand(kernel: Kernel, *weaker: type[Kernel]) -> str:
+def operand(kernel: Kernel, *weaker: type[Kernel]) -> str:
     """The kernel's repr, in parentheses where it would otherwise be read as something else."""
     return f"({kernel!r})" if isinstance(kernel, weaker) else repr(kernel)

@@ -1,10 +1,11 @@
-"""What a kernel is."""
+"""The kernel protocol: values, norms, what is learned from data, and what is computed once per collection."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import fields, is_dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -12,106 +13,161 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core import memory
-from mercer.core.arrays import Array, is_array, to_numpy
+from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, count, hash_key, member
+from mercer.core.validation import is_real
 from mercer.kernels.features import FeatureMap
 
 _ASYMMETRY = 1e-8
 """Relative difference of k(x, z) and k(z, x) that is taken as rounding."""
 
+_CACHED = 2**16
+"""Entries of a block that stays in a core's cache."""
+
+_LAUNCHED = 2**24
+"""Entries of a block for libraries that may run on a device, where each operation costs a launch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A collection that a kernel has checked and encoded once, for many evaluations.
+
+    Made by `Kernel.prepare`; ``kernel(X, Z)`` and ``kernel.diag(X)`` take it in place of a collection.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Spectrum
+    >>> kernel = Spectrum(length=2)
+    >>> training = kernel.prepare(["banana", "ananas"])
+    >>> kernel(["nab"], training)  # encodes "nab" alone
+    array([[2., 2.]])
+    """
+
+    kernel: Kernel
+    objects: Collection
+    """The checked collection."""
+    encoded: Any
+    """The collection in the form that the kernel computes with."""
+
+    @cached_property
+    def norms(self) -> Array:
+        """k(x, x) of each object."""
+        return self.kernel._diag(self.encoded)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the checked collection."""
+        return tuple(self.objects.shape)
+
+    def __len__(self) -> int:
+        return count(self.objects)
+
 
 class Kernel(BaseEstimator):
     r"""A similarity that is an inner product, :math:`k(x, z) = \langle\phi(x), \phi(z)\rangle`.
 
-    A new kernel is a dataclass (``@dataclass(eq=False, repr=False)``) with one method, `pointwise`. Everything else has
-    a default: override `_matrix` and `_diag` when there is a faster way, `check` when only some objects make sense,
-    `_resolved` when a parameter is learned from data, `feature_map` when φ is finite, `sees` when φ(x) = 0 means
-    that the kernel cannot tell anything about x.
+    A new kernel is a dataclass (``@dataclass(eq=False, repr=False)``) with one method, `pointwise`. The rest has a default:
+    override `_matrix` and `_diag` for a faster way, `_encode` for what both need once per collection, `_check` when only some
+    objects make sense, `_resolved` when a parameter is learned from data, `feature_map` when φ is finite, `sees` when
+    φ(x) = 0 means that the kernel cannot tell anything about x.
 
     Kernels hold parameters, not data. They add, multiply and scale: ``0.5 * Gaussian(2.0) + Linear()``.
     """
 
     @property
     def is_psd(self) -> bool:
-        """Positive semi-definite by construction. Where False, as for a new kernel that does not say so, it is measured."""
+        """Positive semi-definite by construction. Estimators measure kernels for which this is False."""
         parts = self.parts()
         return bool(parts) and all(part.is_psd for part in parts)
 
     @property
     def pairwise(self) -> bool:
-        """Whether a collection is itself a Gram matrix (scikit-learn slices those on both sides)."""
+        """True if a collection is itself a Gram matrix (scikit-learn slices those on both sides)."""
         return any(part.pairwise for part in self.parts())
 
     @property
     def takes_vectors(self) -> bool:
-        """Whether the objects are vectors: rows of a numeric array."""
+        """True if the objects are vectors: rows of a numeric array."""
         return any(part.takes_vectors for part in self.parts())
 
-    # -- what a new kernel defines ------------------------------------------------------------------
+    @property
+    def form(self) -> str | None:
+        """The kind of collections, if `check` depends on nothing else: parts of one form check a collection once."""
+        return None
+
+    # -- defined by a new kernel --------------------------------------------------------------------
 
     def pointwise(self, x: Any, z: Any) -> float:
         """k(x, z) for two objects."""
         raise TypeError(f"{type(self).__name__} must define pointwise(x, z), or override _matrix and _diag")
 
-    # -- what a user calls --------------------------------------------------------------------------
+    # -- called by a user ---------------------------------------------------------------------------
 
-    def __call__(self, X: Collection, Z: Collection | None = None) -> Array:
+    def __call__(self, X: Collection | Prepared, Z: Collection | Prepared | None = None) -> Array:
         """The Gram matrix of `X`, or the cross-Gram matrix between `X` and `Z`."""
-        self.check_parameters()
-        self.require_resolved()
-        X = self.check(X, "X")
-        Z = None if Z is None else self.check(Z, "Z")
-        rows, columns = count(X), count(X if Z is None else Z)
-        memory.require(rows, columns, 1, f"values of {self!r}", "pass fewer objects, or use solver=LowRank(rank=...)")
-        values = self._matrix(X, Z)
-        if np.shape(values) != (rows, columns):
+        left = self.prepare(X, "X")
+        right = None if Z is None else self.prepare(Z, "Z")
+        shape = len(left), len(left if right is None else right)
+        memory.require(*shape, 1, f"values of {self!r}", "pass fewer objects, or use solver=LowRank(rank=...)")
+        values = self._matrix(left.encoded, None if right is None else right.encoded)
+        if np.shape(values) != shape:
             raise ValueError(
-                f"_matrix of {self!r} returned shape {tuple(np.shape(values))}; expected {(rows, columns)}, a row for each "
-                f"object of X and a column for each object of {'X' if Z is None else 'Z'}"
+                f"_matrix of {self!r} returned shape {tuple(np.shape(values))}; expected {shape}, a row for each object of X "
+                f"and a column for each object of {'X' if Z is None else 'Z'}"
             )
         return values
 
-    def diag(self, X: Collection) -> Array:
+    def diag(self, X: Collection | Prepared) -> Array:
         """k(x, x) for each object, without the rest of the Gram matrix."""
+        norms = self.prepare(X).norms
+        return namespace(norms).asarray(norms, copy=True)
+
+    def check(self, X: Collection | Prepared, name: str = "X") -> Collection:
+        """`X` as the collection this kernel works on, or an error that names what is wrong with it."""
+        return X.objects if isinstance(X, Prepared) else self._check(X, name)
+
+    def prepare(self, X: Collection | Prepared, name: str = "X", *, checked: bool = False) -> Prepared:
+        """`X` checked and encoded, for evaluations that do neither again; `checked` says that `check` has returned it."""
+        if isinstance(X, Prepared):
+            if X.kernel is not self and X.kernel != self:
+                raise ValueError(f"{name} was prepared by {X.kernel!r}; expected a collection prepared by {self!r}")
+            return X
         self.check_parameters()
         self.require_resolved()
-        return self._diag(self.check(X, "X"))
+        return self._prepared(X, name, checked)
 
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """`X` as the collection this kernel works on, or an error that names what is wrong with it."""
-        return as_objects(X, name)
-
-    def resolve(self, X: Collection) -> Kernel:
+    def resolve(self, X: Collection | Prepared) -> Kernel:
         """A kernel with everything that depends on data (a median scale, a centre) fixed from `X`."""
         self.check_parameters()
-        X = self.check(X, "X")
-        parameters = {
-            name: value.resolve(X) if isinstance(value, Kernel) else value
-            for name, value in self.get_params(deep=False).items()
-        }
-        return type(self)(**parameters)._resolved(X)
+        return self._resolve(self.check(X))
 
     @property
     def is_resolved(self) -> bool:
-        """Whether the kernel can be evaluated as it stands."""
+        """True if the kernel can be evaluated as it stands."""
         return all(part.is_resolved for part in self.parts())
 
     def feature_map(self, X: Collection) -> FeatureMap | None:
-        """A finite map φ with k(x, z) = φ(x)·φ(z), with its vocabulary taken from `X`; None where there is none."""
+        """A finite map φ with k(x, z) = φ(x)·φ(z), with its vocabulary taken from `X`; None if the kernel has none."""
         return None
 
     def sees(self, X: Collection) -> np.ndarray:
-        """For each object, whether its image φ(x) says anything about it (True for most kernels)."""
-        X = self.check(X, "X")
-        return np.ones(X.shape[0] if is_array(X) else len(X), dtype=bool)
+        """For each object, True if its image φ(x) says anything about it (so for most kernels)."""
+        return np.ones(count(self.check(X)), dtype=bool)
 
     def key(self, x: Any) -> Hashable:
-        """What two objects have in common that this kernel takes for one and the same."""
+        """A key that is equal for objects between which this kernel does not distinguish."""
         return hash_key(x)
 
-    # -- vectorised forms, by default from `pointwise` ----------------------------------------------
+    # -- hooks, on checked collections --------------------------------------------------------------
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
+    def _check(self, X: Collection, name: str) -> Collection:
+        return as_objects(X, name)
+
+    def _encode(self, X: Collection, name: str) -> Any:
+        """The form of a checked collection that `_matrix` and `_diag` take."""
+        return X
+
+    def _matrix(self, X: Any, Z: Any) -> Array:
         if Z is not None:
             return np.asarray([[self._value(X, Z, i, j) for j in range(count(Z))] for i in range(count(X))])
         gram = np.empty((count(X), count(X)))
@@ -121,25 +177,39 @@ class Kernel(BaseEstimator):
         self._require_symmetric(X, gram)
         return gram
 
-    def _diag(self, X: Collection) -> Array:
+    def _diag(self, X: Any) -> Array:
         return np.asarray([self._value(X, X, i, i) for i in range(count(X))])
 
+    def _resolved(self, X: Collection) -> Kernel:
+        """This kernel, whose parts are resolved, with its own parameters learned from `X`."""
+        return self
+
+    def _prepared(self, X: Collection, name: str, checked: bool) -> Prepared:
+        X = X if checked else self.check(X, name)
+        return Prepared(self, X, self._encode(X, name))
+
+    def _resolve(self, X: Collection) -> Kernel:
+        parameters = self.get_params(deep=False)
+        for name, part in self._named_parts().items():
+            part.check_parameters()
+            parameters[name] = part._resolve(X) if part.form == self.form is not None else part.resolve(X)
+        return type(self)(**parameters)._resolved(X)
+
     def _value(self, X: Collection, Z: Collection, i: int, j: int) -> float:
-        """k(x_i, z_j), which has to be a finite number."""
+        """k(x_i, z_j), or an error if that is not a finite number."""
         x, z = member(X, i), member(Z, j)
         result: Any = self.pointwise(x, z)
-        value = result
-        if not isinstance(result, Real) and is_array(result) and result.ndim == 0:
-            value = to_numpy(result).item()
-        if isinstance(value, Real) and math.isfinite(value):
-            return float(value)
+        if isinstance(result, Real) or (is_array(result) and result.ndim == 0):
+            value = float(result)
+            if math.isfinite(value):
+                return value
         raise ValueError(
             f"{self!r} returned {result!r:.60} for object {i} = {x!r:.40} and object {j} = {z!r:.40}; expected a "
             "finite real number for every pair"
         )
 
     def _require_symmetric(self, X: Collection, gram: np.ndarray) -> None:
-        """Half of the matrix was copied from the other half: each object is tried in the other order with one other."""
+        """Evaluate each object with one other in the other order: half of the matrix was copied from the other half."""
         others = np.random.default_rng(0).permutation(len(gram))
         for i, j in enumerate(others):
             low, high = sorted((i, int(j)))
@@ -150,28 +220,38 @@ class Kernel(BaseEstimator):
                     f"{swapped:.6g} for ({low}, {high}); expected the same value. Use {self._symmetrised} if that is meant"
                 )
 
-    def _resolved(self, X: Collection) -> Kernel:
-        return self
-
     _symmetrised = "(k(x, z) + k(z, x)) / 2"
-    """What to use in place of a function that is not symmetric."""
+    """A replacement for a function that is not symmetric, for the error message."""
 
-    # -- helpers ------------------------------------------------------------------------------------
+    # -- parameters and parts -----------------------------------------------------------------------
 
     def check_parameters(self) -> None:
-        """Raise if a parameter is out of its range; called before every evaluation, parts see to their own."""
+        """Raise an error if a parameter is out of its range; parts check their own."""
 
     def parts(self) -> list[Kernel]:
         """The kernels this one is made of."""
-        return [value for value in self.get_params(deep=False).values() if isinstance(value, Kernel)]
+        return list(self._named_parts().values())
 
     def require_resolved(self) -> None:
-        """Raise if a parameter still has to be learned from data."""
+        """Raise ValueError if a parameter still has to be learned from data."""
         if not self.is_resolved:
             raise ValueError(
                 f"{self!r} has a parameter that is learned from data; call kernel.resolve(X) with the training "
                 "objects first (estimators do that in fit, and keep the result as input_kernel_ and output_kernel_)"
             )
+
+    def _named_parts(self) -> dict[str, Kernel]:
+        return {name: value for name, value in self.get_params(deep=False).items() if isinstance(value, Kernel)}
+
+    def _require(self, holds: bool, name: str, expected: str, error: type[Exception] = ValueError) -> None:
+        """Raise an error about the parameter `name` unless `holds`."""
+        if not holds:
+            value = getattr(self, name)
+            raise error(f"{name}={value!r:.60} in {type(self).__name__}; expected {expected}")
+
+    def _require_positive(self, name: str) -> None:
+        value = getattr(self, name)
+        self._require(is_real(value) and 0 < value < math.inf, name, "a finite number above zero")
 
     # -- algebra ------------------------------------------------------------------------------------
 
@@ -182,7 +262,7 @@ class Kernel(BaseEstimator):
 
     def __radd__(self, other: Any) -> Kernel:
         # sum([a, b]) starts from the number 0
-        return self if isinstance(other, int) and other == 0 else NotImplemented
+        return self if is_real(other) and other == 0 else NotImplemented
 
     # NumPy numbers would otherwise take `number * kernel` for themselves
     __array_ufunc__ = None
@@ -192,7 +272,7 @@ class Kernel(BaseEstimator):
 
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(other, self) if isinstance(other, int | float | np.number) else NotImplemented
+        return Scaled(other, self) if is_real(other) else NotImplemented
 
     def __rmul__(self, other: float) -> Kernel:
         return self * other
@@ -210,13 +290,13 @@ class Kernel(BaseEstimator):
         return Centered(self)
 
     def clipped(self) -> Kernel:
-        """The positive part of this similarity, for matrices and functions that are no kernels."""
+        """The positive part of this similarity, for matrices and functions that are not positive semi-definite."""
         from mercer.kernels.clipping import Clipped
 
         return Clipped(self)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _same(self.get_params(deep=False), other.get_params(deep=False))
+        return type(self) is type(other) and same(self.get_params(deep=False), other.get_params(deep=False))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -229,32 +309,42 @@ class Kernel(BaseEstimator):
 
 def shown(value: Any) -> str:
     """A parameter as it stands in a repr: numbers plain, data by its shape, functions by their name."""
-    if isinstance(value, np.generic):
-        return repr(value.item())
     if holds_data(value):
         return f"<array of shape {tuple(value.shape)}>"
+    value = value.item() if is_numpy_array(value) else value
     return getattr(value, "__name__", None) or repr(value)
 
 
 def holds_data(value: Any) -> bool:
-    """Whether a parameter is an array, and not a number in the guise of one."""
+    """True for an array with at least one axis."""
     return is_array(value) and value.ndim > 0
 
 
-def _same(a: Any, b: Any) -> bool:
-    """Equality that looks into dictionaries, lists and arrays of any library."""
+def same(a: Any, b: Any) -> bool:
+    """True if two values are equal; looks into dictionaries, lists and arrays of any library."""
     if a is b:
         return True
     if isinstance(a, dict):
-        return isinstance(b, dict) and a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
+        return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
     if isinstance(a, list | tuple):
-        return type(a) is type(b) and len(a) == len(b) and all(map(_same, a, b))
-    if holds_data(a) or holds_data(b):
-        if not (holds_data(a) and holds_data(b)) or tuple(a.shape) != tuple(b.shape):
-            return False
-        a, b = to_numpy(a), to_numpy(b)
-        if a.dtype == object or b.dtype == object:
-            return all(map(_same, a.ravel().tolist(), b.ravel().tolist()))
-        # NaN, an item that is not ranked, is the same as NaN
-        return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
-    return bool(a == b)
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if not holds_data(a) and not holds_data(b):
+        return bool(a == b)
+    if not (holds_data(a) and holds_data(b)) or tuple(a.shape) != tuple(b.shape):
+        return False
+    a, b = to_numpy(a), to_numpy(b)
+    if a.dtype == object or b.dtype == object:
+        return all(map(same, a.ravel().tolist(), b.ravel().tolist()))
+    # NaN, an item that is not ranked, equals NaN
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
+
+
+_same = same
+
+
+def row_blocks(gram: Array) -> Iterator[slice]:
+    """Slices that cover the rows of a matrix, so that work on it needs no second matrix of its size."""
+    entries = _CACHED if is_numpy_array(gram) else _LAUNCHED
+    step = max(1, entries // max(1, gram.shape[1]))
+    for start in range(0, gram.shape[0], step):
+        yield slice(start, min(start + step, gram.shape[0]))

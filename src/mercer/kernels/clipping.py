@@ -1,27 +1,27 @@
-"""The positive part of a similarity that is no kernel."""
+"""The positive part of a similarity that is not positive semi-definite."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 from mercer.core import memory
 from mercer.core.arrays import Array, NumericalWarning, eigh, like, namespace
 from mercer.core.collections import Collection, count
-from mercer.kernels.algebra import Product, Scaled, Sum, _Around, _operand
-from mercer.kernels.base import Kernel
+from mercer.kernels.algebra import Around, Product, Scaled, Sum, operand
+from mercer.kernels.base import Kernel, Prepared, same
 from mercer.kernels.features import FeatureMap
 
 
 @dataclass(eq=False, repr=False)
-class Clipped(_Around):
+class Clipped(Around):
     r"""A similarity with its negative eigenvalues on the training objects set to zero.
 
     .. math:: k_+(x, z) = k_x^\top U_+ S_+^{-1} U_+^\top k_z, \qquad k = U S U^\top
 
-    On the training objects this is :math:`U_+ S_+ U_+^\top`, the nearest kernel; new objects enter
-    by the same formula, so training and prediction use one kernel. A `NumericalWarning` says how
-    much was cut.
+    On the training objects this is :math:`U_+ S_+ U_+^\top`, the nearest kernel; new objects enter by the same formula. A
+    `NumericalWarning` says how much was cut.
 
     Examples
     --------
@@ -37,17 +37,14 @@ class Clipped(_Around):
            [1.5, 1.5]])
     """
 
+    is_psd = True
+
     kernel: Kernel
 
     @property
     def is_resolved(self) -> bool:
-        """False: the eigenvectors have to be learned."""
+        """False: the eigenvectors are learned."""
         return False
-
-    @property
-    def is_psd(self) -> bool:
-        """True: that is what clipping is for."""
-        return True
 
     def _resolved(self, X: Collection) -> ClippedAt:
         way_out = "pass fewer objects, or use the kernel without .clipped(), if it is one, and solver=LowRank(rank=...)"
@@ -72,11 +69,11 @@ class Clipped(_Around):
         return ClippedAt(self.kernel, X, vectors[:, first:] / xp.sqrt(values[first:]), lowest)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{_operand(self.kernel, Sum, Product, Scaled)}.clipped()"
+        return f"{operand(self.kernel, Sum, Product, Scaled)}.clipped()"
 
 
 @dataclass(eq=False, repr=False)
-class ClippedAt(_Around):
+class ClippedAt(Around):
     """A `Clipped` whose eigenvectors are fixed.
 
     Parameters
@@ -88,7 +85,7 @@ class ClippedAt(_Around):
     dual : array (n, r)
         The positive eigenvectors over the roots of their eigenvalues.
     smallest_eigenvalue : float
-        What was cut at the bottom of the spectrum.
+        The smallest eigenvalue of the similarity, before clipping.
 
     Examples
     --------
@@ -99,35 +96,56 @@ class ClippedAt(_Around):
     True
     """
 
+    is_psd = True
+
     kernel: Kernel
     reference: Collection
     dual: Array
     smallest_eigenvalue: float = 0.0
 
-    @property
-    def is_psd(self) -> bool:
-        """True."""
-        return True
-
     def feature_map(self, X: Collection) -> Projections:
         """Projections on the positive eigenvectors."""
         return Projections(self)
 
-    def rows(self, X: Collection) -> Array:
-        """φ(x), one row per object."""
-        values = self.kernel(X, self.reference)
-        return values @ like(self.dual, values)
+    def _encode(self, X: Collection, name: str) -> _Projected:
+        return _Projected(self, self.kernel.prepare(X, name, checked=True), same(X, self.reference))
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        rows = self.rows(X)
-        return rows @ (rows if Z is None else like(self.rows(Z), rows)).T
+    def _matrix(self, X: _Projected, Z: _Projected | None) -> Array:
+        if Z is None:
+            return X.rows @ X.rows.T
+        for side, other in ((X, Z), (Z, X)):
+            if other.is_reference:
+                side.project(other.inner)
+        return X.rows @ like(Z.rows, X.rows).T
 
-    def _diag(self, X: Collection) -> Array:
-        rows = self.rows(X)
-        return namespace(rows).sum(rows * rows, axis=1)
+    def _diag(self, X: _Projected) -> Array:
+        return namespace(X.rows).sum(X.rows * X.rows, axis=1)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{type(self).__name__}({self.kernel!r}, <{count(self.reference)} objects>)"
+
+
+@dataclass
+class _Projected:
+    """A collection as the kernel inside has prepared it, with its features."""
+
+    kernel: ClippedAt
+    inner: Prepared
+    is_reference: bool
+
+    @cached_property
+    def rows(self) -> Array:
+        """φ(x), one row per object."""
+        return self._rows(self.inner if self.is_reference else self.kernel.reference)
+
+    def project(self, reference: Prepared) -> None:
+        """Compute the features with the reference objects as they were prepared."""
+        if "rows" not in vars(self):
+            self.rows = self._rows(reference)
+
+    def _rows(self, reference: Collection | Prepared) -> Array:
+        values = self.kernel.kernel(self.inner, reference)
+        return values @ like(self.kernel.dual, values)
 
 
 @dataclass
@@ -138,9 +156,9 @@ class Projections(FeatureMap):
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """How many eigenvalues are positive."""
+        """The number of positive eigenvalues."""
         return self.kernel.dual.shape[1]
 
     def __call__(self, X: Collection) -> Array:
         """φ(x), one row per object."""
-        return self.kernel.rows(self.kernel.check(X))
+        return self.kernel.prepare(X).encoded.rows

@@ -15,8 +15,7 @@ from mercer.core.arrays import Array, NumericalWarning, to_numpy
 from mercer.core.collections import Collection, as_objects
 from mercer.kernels.base import Kernel, shown
 from mercer.kernels.centering import CenteredAt
-from mercer.kernels.functions import FromFunction
-from mercer.kernels.precomputed import as_positions, len_of, require_square, require_symmetric
+from mercer.kernels.precomputed import FromFunction, as_positions, len_of, require_square, require_symmetric
 
 _EUCLIDEAN = 1e-8
 """Negative eigenvalues up to this share of the largest are rounding."""
@@ -35,8 +34,7 @@ class _PairByPair(FromFunction):
 class MinusHalfSquares(Kernel):
     r"""Minus half the squared distance, :math:`-\tfrac12 d^2(x, z) - h\,[d(x, z) > 0]`.
 
-    No kernel itself, but one once it is centred, if the distances are Euclidean. The part that
-    `FromDistances` and `FromDistancesAt` share.
+    A kernel once it is centred, if the distances are Euclidean; the part that `FromDistances` and `FromDistancesAt` share.
 
     Parameters
     ----------
@@ -52,21 +50,17 @@ class MinusHalfSquares(Kernel):
            [-2., -0.]])
     """
 
+    is_psd = False
+
     distance: Callable[[Any, Any], float] | Array
     shift: float = 0.0
 
-    @property
-    def is_psd(self) -> bool:
-        """False: it is negative."""
-        return False
-
     def check_parameters(self) -> None:
-        """A distance is a function, or a square matrix."""
+        """Raise ValueError unless the distance is a function or a square matrix."""
         if not callable(self.distance):
             require_square(self.distance, "distance", "FromDistances")
 
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as objects the distance takes, or as positions in the matrix of distances."""
+    def _check(self, X: Collection, name: str) -> np.ndarray:
         if callable(self.distance):
             return as_objects(X, name)
         return as_positions(X, len_of(self.distance), "distance", name)
@@ -88,9 +82,9 @@ class MinusHalfSquares(Kernel):
 
     def _distances(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
         if callable(self.distance):
-            distances = _PairByPair(self.distance)(X, Z)
+            distances = _PairByPair(self.distance)._matrix(X, Z)
         else:
-            matrix = to_numpy(np.asarray(self.distance) if isinstance(self.distance, list) else self.distance)
+            matrix = to_numpy(self.distance)
             distances = matrix[np.ix_(X, X if Z is None else Z)].astype(float)
             if Z is None:
                 require_symmetric(distances, "distance")
@@ -112,27 +106,22 @@ class FromDistances(Kernel):
         k(x, z) = -\tfrac12 \Big( d^2(x, z) - \sum_p c_p\, d^2(x, x_p) - \sum_q c_q\, d^2(z, x_q)
                   + \sum_{pq} c_p c_q\, d^2(x_p, x_q) \Big)
 
-    with weights :math:`\sum_p c_p = 1` on the training objects: their weighted mean is the origin.
-    This is Weston et al., eq. 5, whose printed form has lost the minus sign: without it, Euclidean
-    distances would give minus their inner products.
+    with weights :math:`\sum_p c_p = 1` on the training objects: their weighted mean is the origin. This is Weston et al.,
+    eq. 5, whose printed form has lost the minus sign.
 
-    The result is a kernel exactly when the distances are Euclidean. How far from it they are on the
-    training objects is measured by `resolve` and kept: see `FromDistancesAt`. A `NumericalWarning`
-    says it when it matters.
+    The result is a kernel exactly if the distances are Euclidean. `resolve` measures how far from it they are on the training
+    objects and keeps the result (see `FromDistancesAt`); a `NumericalWarning` tells if they clearly are not.
 
     Parameters
     ----------
     distance : callable or array of shape (N, N)
-        ``distance(x, z)`` on objects; or a matrix of distances, with positions in it as objects.
-        Distances, not their squares.
+        ``distance(x, z)`` on objects; or a matrix of distances, with positions in it as objects. Distances, not their squares.
     weights : array of shape (n,), optional
-        c, one for each training object, with sum 1. By default 1/n: the origin is the centre of
-        mass.
+        c, one for each training object, with sum 1. By default 1/n: the origin is the centre of mass.
     repair : None or "shift"
-        What to do with distances that are not Euclidean. None leaves them, and estimators refuse a
-        clearly negative eigenvalue. "shift" adds one constant to the squared distance of any two
-        objects that differ (Lingoes 1971), the least that makes the training objects Euclidean. The
-        order of the distances stays the same, and training and prediction use the same distance.
+        Treatment of distances that are not Euclidean. None leaves them, and estimators refuse a clearly negative eigenvalue.
+        "shift" adds one constant to the squared distance of any two objects that differ (Lingoes 1971), the least that makes
+        the training objects Euclidean. The order of the distances stays the same.
 
     Examples
     --------
@@ -149,22 +138,20 @@ class FromDistances(Kernel):
 
     @property
     def is_resolved(self) -> bool:
-        """False: the origin has to be learned."""
+        """False: the origin is learned."""
         return False
 
     @property
     def is_psd(self) -> bool:
-        """Only where repaired."""
+        """True if repaired."""
         return self.repair is not None
 
     def check_parameters(self) -> None:
-        """A distance, and a repair that is known."""
+        """Raise ValueError unless there is a distance and a known repair."""
         MinusHalfSquares(self.distance).check_parameters()
-        if self.repair not in (None, "shift"):
-            raise ValueError(f"repair={self.repair!r} in FromDistances; expected None or 'shift'")
+        self._require(self.repair in (None, "shift"), "repair", "None or 'shift'")
 
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as objects the distance takes, or as positions in the matrix of distances."""
+    def _check(self, X: Collection, name: str) -> np.ndarray:
         return MinusHalfSquares(self.distance).check(X, name)
 
     def _resolved(self, X: np.ndarray) -> FromDistancesAt:
@@ -182,9 +169,8 @@ class FromDistances(Kernel):
         if clearly:
             mended = f"{2 * kernel.shift:.6g} was added to the squares" if kernel.shift else "repair='shift' mends that"
             warnings.warn(
-                f"the distances are not Euclidean: the smallest eigenvalue is {lowest:.6g} (the "
-                f"largest is {highest:.6g}), and negative ones make up {mass:.3%} of the spectrum; "
-                f"{mended}",
+                f"the distances are not Euclidean: the smallest eigenvalue is {lowest:.6g} (the largest is {highest:.6g}), and "
+                f"negative ones make up {mass:.3%} of the spectrum; {mended}",
                 NumericalWarning,
                 stacklevel=3,
             )
@@ -196,19 +182,18 @@ class FromDistances(Kernel):
 
 @dataclass(eq=False, repr=False)
 class FromDistancesAt(CenteredAt):
-    """A `FromDistances` whose origin is fixed, with how far from Euclidean the training distances were.
+    """A `FromDistances` whose origin is fixed, with measures of how far from Euclidean the training distances were.
 
     Parameters
     ----------
     kernel, reference, weights, means, grand_mean
         As in `CenteredAt`, of the kernel −d²/2.
     smallest_eigenvalue : float
-        Of the centred training Gram matrix, before any repair. Zero, up to rounding, for Euclidean
-        distances.
+        Of the centred training Gram matrix, before any repair. Zero, up to rounding, for Euclidean distances.
     negative_mass : float
         Σ|negative eigenvalues| / Σ|eigenvalues|, from 0 for Euclidean distances upwards.
     repaired : bool
-        Whether the distances were made Euclidean where they were not.
+        True if distances that are not Euclidean were made so.
 
     Examples
     --------
@@ -224,7 +209,7 @@ class FromDistancesAt(CenteredAt):
 
     @property
     def is_psd(self) -> bool:
-        """Only where repaired."""
+        """True if repaired."""
         return self.repaired
 
 
@@ -238,7 +223,7 @@ def _spectrum(minus_half_squares: np.ndarray) -> tuple[float, float, float]:
 
 
 def _checked_weights(weights: Any, n: int) -> np.ndarray:
-    found = np.asarray(to_numpy(weights) if not isinstance(weights, list | tuple) else weights, dtype=float)
+    found = to_numpy(weights).astype(float)
     if found.shape != (n,) or not np.isfinite(found).all():
         raise ValueError(
             f"weights has shape {found.shape} in FromDistances; expected one finite number for each of {n} objects"

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.core.collections import Collection
-from mercer.kernels.base import _same
+from mercer.kernels.base import same
 from mercer.kernels.graphs import GraphKernel
 from mercer.structures.graphs import flatten
 
 
 @dataclass(eq=False, repr=False)
 class FromGraKeL(GraphKernel):
-    """A kernel of GraKeL, fitted anew for every Gram matrix: of two collections to the second one.
+    """A kernel of GraKeL, fitted for every Gram matrix, to the second collection if there are two.
 
-    `WeisfeilerLehman`, `ShortestPath` and `RandomWalk` of this library are the same kernels, and faster; this is the door to the
+    `WeisfeilerLehman`, `ShortestPath` and `RandomWalk` of this library are the same kernels, and faster; this one gives the
     rest of GraKeL's.
 
     Parameters
@@ -37,49 +36,44 @@ class FromGraKeL(GraphKernel):
            [6., 9.]])
     """
 
+    is_psd = False
+
     kernel: Any
     node_label: str | None = "label"
     edge_label: str | None = None
 
-    @property
-    def is_psd(self) -> bool:  # type: ignore[override]
-        """Not known of a kernel of another library: it is measured."""
-        return False
-
     def check_parameters(self) -> None:
-        """Something with GraKeL's interface, and names of attributes."""
+        """Raise TypeError unless the kernel has GraKeL's interface and labels are given by names."""
         super().check_parameters()
-        if not hasattr(self.kernel, "fit_transform") or not hasattr(self.kernel, "transform"):
-            raise TypeError(f"kernel={self.kernel!r:.60} in FromGraKeL; expected a kernel of grakel.kernels")
+        usable = hasattr(self.kernel, "fit_transform") and hasattr(self.kernel, "transform")
+        self._require(usable, "kernel", "a kernel of grakel.kernels", TypeError)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The kernel of two graphs."""
-        pair = np.empty(2, dtype=object)
-        pair[0], pair[1] = x, z
-        return float(self._matrix(pair[:1], pair[1:])[0, 0])
+        return float(self([x], [z])[0, 0])
 
     def __eq__(self, other: object) -> bool:
         # kernels of GraKeL are equal only to themselves
-        if not isinstance(other, FromGraKeL) or type(self.kernel) is not type(other.kernel):
+        if type(other) is not type(self) or type(self.kernel) is not type(other.kernel):
             return False
         own, others = ((k.kernel.get_params(deep=False), k.node_label, k.edge_label) for k in (self, other))
-        return _same(own, others)
+        return same(own, others)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> np.ndarray:
+    def _matrix(self, X: list[Any], Z: list[Any] | None) -> np.ndarray:
         kernel = clone(self.kernel)
         if Z is None:
-            gram = np.asarray(kernel.fit_transform(self._converted(X, "X")), dtype=float)
+            gram = np.asarray(kernel.fit_transform(X), dtype=float)
             return (gram + gram.T) / 2
-        return np.asarray(kernel.fit(self._converted(Z, "Z")).transform(self._converted(X, "X")), dtype=float)
+        return np.asarray(kernel.fit(Z).transform(X), dtype=float)
 
-    def _diag(self, X: Collection) -> np.ndarray:
+    def _diag(self, X: list[Any]) -> np.ndarray:
         kernel = clone(self.kernel)
-        kernel.fit_transform(self._converted(X, "X"))
+        kernel.fit_transform(X)
         return np.asarray(kernel.diagonal(), dtype=float).reshape(len(X), -1)[:, 0]
 
-    def _converted(self, X: Collection, name: str) -> list[Any]:
+    def _encode(self, X: np.ndarray, name: str) -> list[Any]:
         """Graphs of GraKeL: edges in both directions, labels as numbers."""
         try:
             from grakel import Graph

@@ -1,18 +1,18 @@
-"""Kernels on graphs that count what two graphs have in common."""
+"""Kernels on graphs that count common parts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core.collections import Collection
-from mercer.kernels._products import products, squared_lengths
+from mercer.core.validation import is_whole
+from mercer.kernels._sparse import NumberedFeatures, counted_known
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
 from mercer.structures.graphs import FlatGraphs, as_graphs, flatten, graph_key
@@ -28,29 +28,25 @@ class GraphKernel(Kernel):
 
     node_label: str | None
 
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of graphs, none of them empty."""
-        return as_graphs(X, name)
-
     def key(self, x: Any) -> Hashable:
-        """Graphs are the same when nodes, edges and attributes are."""
+        """The nodes, edges and attributes."""
         return graph_key(x)
 
     def check_parameters(self) -> None:
-        """Names of attributes, or None."""
+        """Raise TypeError unless labels are given by names of attributes, or None."""
         for name in ("node_label", "edge_label"):
-            value = getattr(self, name, None)
-            if value is not None and not isinstance(value, str):
-                raise TypeError(
-                    f"{name}={value!r} in {type(self).__name__}; expected the name of an attribute, or None"
-                )
+            holds = isinstance(getattr(self, name, None), str | None)
+            self._require(holds, name, "the name of an attribute, or None", TypeError)
+
+    def _check(self, X: Collection, name: str) -> np.ndarray:
+        return as_graphs(X, name)
 
 
 class _Counting(GraphKernel):
-    """A kernel that is the inner product of counts: what is counted has a number, the same in every collection."""
+    """A kernel that is the inner product of counts of features, which have the same number in every collection."""
 
     def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
-        """For each occurrence, the graph it is in and the number of what occurs."""
+        """For each occurrence of a feature, the graph it is in and the number of the feature."""
         raise TypeError(f"{type(self).__name__} must define occurrences(X)")
 
     def pointwise(self, x: Any, z: Any) -> float:
@@ -60,50 +56,40 @@ class _Counting(GraphKernel):
             alone = np.empty(1, dtype=object)
             alone[0] = graph
             counts.append(Counter(self.occurrences(alone)[1].tolist()))
-        return float(sum(times * counts[1][what] for what, times in counts[0].items()))
+        return float(sum(times * counts[1][feature] for feature, times in counts[0].items()))
 
     def feature_map(self, X: Collection) -> GraphCounts:
-        """One column for each thing that occurs in `X`."""
+        """One column for each feature that occurs in `X`."""
         self.check_parameters()
         return GraphCounts(self, np.unique(self.occurrences(self.check(X))[1]))
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> np.ndarray:
-        found = [self.occurrences(X)] if Z is None else [self.occurrences(X), self.occurrences(Z, "Z")]
-        known, column = np.unique(np.concatenate([what for _, what in found]), return_inverse=True)
-        parts = np.split(column, [len(found[0][1])])
-        sizes = [len(X)] if Z is None else [len(X), len(Z)]
-        rows = [
-            _counted(graph, part, (size, len(known)))
-            for (graph, _), part, size in zip(found, parts, sizes, strict=False)
-        ]
-        return products(*rows)
+    def _encode(self, X: np.ndarray, name: str) -> NumberedFeatures:
+        return NumberedFeatures(*self.occurrences(X, name), len(X))
 
-    def _diag(self, X: Collection) -> np.ndarray:
-        graph, what = self.occurrences(X)
-        known, column = np.unique(what, return_inverse=True)
-        return squared_lengths(_counted(graph, column, (len(X), len(known))))
+    def _matrix(self, X: NumberedFeatures, Z: NumberedFeatures | None) -> np.ndarray:
+        return X.products(Z)
+
+    def _diag(self, X: NumberedFeatures) -> np.ndarray:
+        return X.squared_lengths
 
 
 @dataclass
 class GraphCounts(SparseFeatureMap):
-    """How often each of some things occurs in a graph; what has no column is left out."""
+    """Counts of some features in each graph; features without a column are left out."""
 
     kernel: _Counting
     numbers: np.ndarray
-    """The number of what each column counts, in order."""
+    """The number of the feature of each column, ascending."""
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """One column for each."""
+        """One column for each feature."""
         return len(self.numbers)
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per graph."""
         X = self.kernel.check(X)
-        graph, what = self.kernel.occurrences(X)
-        column = np.minimum(np.searchsorted(self.numbers, what), len(self.numbers) - 1)
-        known = self.numbers[column] == what
-        return _counted(graph[known], column[known], (len(X), self.dimension))
+        return counted_known(*self.kernel.occurrences(X), len(X), self.numbers)
 
 
 @dataclass(eq=False, repr=False)
@@ -134,10 +120,9 @@ class WeisfeilerLehman(_Counting):
     edge_label: str | None = None
 
     def check_parameters(self) -> None:
-        """A whole number of rounds, and names of attributes."""
+        """Raise an error unless the rounds are a whole number and labels are given by names."""
         super().check_parameters()
-        if isinstance(self.rounds, bool) or not isinstance(self.rounds, Integral) or self.rounds < 0:
-            raise ValueError(f"rounds={self.rounds!r} in WeisfeilerLehman; expected a whole number from 0")
+        self._require(is_whole(self.rounds) and self.rounds >= 0, "rounds", "a whole number from 0")
 
     def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
         """The label of every node after every round."""
@@ -150,7 +135,7 @@ class WeisfeilerLehman(_Counting):
             np.add.at(gathered, here, _mixed(labels[there] ^ _mixed(flat.edge_labels)))
             labels = _mixed(_mixed(labels) + gathered)
             found.append(labels)
-        # the same number in two rounds would be one thing
+        # the same label in two rounds is two features
         rounds = np.repeat(np.arange(len(found), dtype=np.uint64), len(labels))
         return np.tile(flat.graph_of, len(found)), _mixed(np.concatenate(found) ^ _mixed(rounds))
 
@@ -212,14 +197,8 @@ def shortest_paths(flat: FlatGraphs) -> Any:
         yield members, distances
 
 
-def _counted(row: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    counts = sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape).tocsr()
-    counts.sum_duplicates()
-    return counts
-
-
 def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """Numbers of 64 bits scattered so that sums and differences of them mean nothing (splitmix64)."""
+    """Numbers of 64 bits scattered as if at random (splitmix64)."""
     with np.errstate(over="ignore"):
         mixed = numbers.astype(np.uint64) + _MIX[0]
         mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX[1]

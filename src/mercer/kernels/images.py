@@ -1,7 +1,6 @@
-"""What to compare images by: upright, blurred, as histograms of gradients, and whatever place they are in.
+"""Features of images (upright, blurred, histograms of gradients), and a kernel that allows for small moves.
 
-Images are an array n × rows × columns. Every function treats each image by itself, so the order and the company of the
-images never matter.
+Images are an array n × rows × columns. Every function treats each image by itself.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from scipy.ndimage import gaussian_filter
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, namespace, to_numpy
 from mercer.core.collections import Collection
-from mercer.kernels.base import Kernel
+from mercer.core.validation import is_whole
+from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.moves import Move, moves, number_of_moves
-from mercer.kernels.patches import check_sizes
+from mercer.kernels.patches import as_pixels, check_shape
 from mercer.kernels.vectors import VectorKernel
 
 
@@ -39,7 +39,7 @@ def as_images(images: Any, name: str = "images") -> np.ndarray:
 
 
 def check_equal_sizes(images: Any, name: str) -> None:
-    """Raise at the first image that has another size than the first one."""
+    """Raise ValueError at the first image that has another size than the first one."""
     shapes = [np.shape(to_numpy(image) if is_array(image) else image) for image in images]
     for i, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -58,7 +58,7 @@ def deslanted(images: Any) -> np.ndarray:
 
     With m the ink of a pixel (its value above the darkest of the image), row r is moved by
     :math:`(r - \bar r)\,\mathrm{cov}_m(r, c) / \mathrm{var}_m(r)`, between pixels by linear interpolation. The centre of
-    mass stays where it is; what comes in from outside repeats the edge.
+    mass stays where it is; pixels from outside repeat the edge.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def blurred(images: Any, sigma: float) -> np.ndarray:
 
 
 def shifted(images: Any, down: int, right: int) -> np.ndarray:
-    """Each image moved by whole pixels; what comes in from outside repeats the edge.
+    """Each image moved by whole pixels; pixels from outside repeat the edge.
 
     Examples
     --------
@@ -124,18 +124,18 @@ def _moved(images: Any, move: Move) -> np.ndarray:
 
 
 def gradient_histograms(images: Any, orientations: int = 8, cells: int = 4, power: float = 0.5) -> np.ndarray:
-    r"""How much edge of each direction there is in each part of an image, one row of unit length per image.
+    r"""Histograms of the directions of edges in each part of an image, one row of unit length per image.
 
-    The gradient of a pixel counts with its length, shared linearly between the two nearest of `orientations` directions
-    around the circle and between the nearest of `cells` × `cells` overlapping parts; the sums are raised to `power`,
-    which keeps a few strong edges from drowning the rest, and scaled to unit length.
+    The gradient of a pixel counts with its length, divided linearly between the two nearest of `orientations` directions and
+    between the nearest of `cells` × `cells` overlapping parts. The sums are raised to `power`, so that a few strong edges do
+    not outweigh the rest, and scaled to unit length.
 
     Parameters
     ----------
     images : array of shape (n, rows, columns)
         Images, at least 2 × 2 pixels.
     orientations : int
-        Directions told apart, at least 2.
+        Number of directions, at least 2.
     cells : int
         Parts along each side.
     power : float
@@ -220,20 +220,15 @@ class Jittered(VectorKernel):
 
     @property
     def is_psd(self) -> bool:
-        """Whether the mean is taken, of a kernel that is positive semi-definite by construction."""
+        """True for the mean of a kernel that is positive semi-definite by construction."""
         return self.match == "mean" and self.kernel.is_psd
 
     def check_parameters(self) -> None:
-        """A shape, a reach of whole pixels, angles, and a way to bring the moves together."""
-        if not isinstance(self.shape, tuple | list) or len(self.shape) != 2 or min(self.shape) < 1:
-            raise ValueError(f"shape={self.shape!r} in Jittered; expected (rows, columns)")
-        if isinstance(self.reach, bool) or not isinstance(self.reach, int | np.integer) or self.reach < 0:
-            raise ValueError(f"reach={self.reach!r} in Jittered; expected a whole number of pixels, zero or more")
-        if self.match not in ("mean", "best"):
-            raise ValueError(
-                f"match={self.match!r} in Jittered; expected 'mean', or 'best', which need not be a kernel"
-            )
-        if self.reach > max(self.shape):
+        """Raise ValueError unless there is a shape, a reach of whole pixels, angles, and a known `match`."""
+        sides = check_shape(self.shape, "Jittered")
+        self._require(is_whole(self.reach) and self.reach >= 0, "reach", "a whole number of pixels, zero or more")
+        self._require(self.match in ("mean", "best"), "match", "'mean', or 'best', which need not be a kernel")
+        if self.reach > max(sides):
             raise ValueError(
                 f"reach={self.reach!r} in Jittered, and images are {self.shape[0]} × {self.shape[1]} pixels; expected at most "
                 "the longer side, beyond which every shift gives the same edge"
@@ -241,16 +236,8 @@ class Jittered(VectorKernel):
         number_of_moves(self.reach, self.rotations)
         self.kernel.check_parameters()
 
-    def check(self, X: Collection, name: str = "X") -> Array:
-        """`X` as rows of pixels, as many as the shape has."""
-        check_sizes(X, self.shape, name)
-        vectors = super().check(X, name)
-        if vectors.shape[1] != self.shape[0] * self.shape[1]:
-            raise ValueError(
-                f"{name} has {vectors.shape[1]} pixels per image; expected {self.shape[0]} × {self.shape[1]}, "
-                "the shape given to Jittered"
-            )
-        return vectors
+    def _check(self, X: Collection, name: str) -> Array:
+        return as_pixels(X, self.shape, name)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The mean, or the largest, over all pairs of moves of two images."""
@@ -258,29 +245,32 @@ class Jittered(VectorKernel):
         values = [float(self.kernel.pointwise(a[0, :], b[0, :])) for a in left for b in right]
         return max(values) if self.match == "best" else float(np.mean(values))
 
-    def _matrix(self, X: Array, Z: Array | None) -> Array:
-        left = self._moved(X)
-        if Z is not None:
-            right = self._moved(Z)
-            return self._together((self.kernel(a, b) for a in left for b in right), len(left) ** 2)
-        return self._together(self._symmetric(left), len(left) ** 2)
+    def _encode(self, X: Array, name: str) -> list[Prepared]:
+        """The images after each move."""
+        return self._each(self._moved(X))
 
-    def _symmetric(self, left: list[Array]) -> Iterator[Array]:
+    def _matrix(self, X: list[Prepared], Z: list[Prepared] | None) -> Array:
+        grams = self._symmetric(X) if Z is None else (self.kernel(a, b) for a in X for b in Z)
+        if self.match == "best":
+            return reduce(lambda a, b: namespace(a).maximum(a, b), grams)
+        return reduce(lambda a, b: a + b, grams) / len(X) ** 2
+
+    def _symmetric(self, X: list[Prepared]) -> Iterator[Array]:
         """The Gram matrices of all pairs of moves, the transposed ones not calculated again."""
-        for s, a in enumerate(left):
+        for s, a in enumerate(X):
             yield self.kernel(a)
-            for b in left[:s]:
+            for b in X[:s]:
                 part = self.kernel(a, b)
                 yield part
                 yield part.T
 
-    def _together(self, grams: Iterator[Array], number: int) -> Array:
-        if self.match == "best":
-            return reduce(lambda a, b: namespace(a).maximum(a, b), grams)
-        return reduce(lambda a, b: a + b, grams) / number
+    def _diag(self, X: list[Prepared]) -> Array:
+        moved = [move.objects for move in X]
+        alone = (self._each([images[i : i + 1, :] for images in moved]) for i in range(len(X[0])))
+        return namespace(moved[0]).stack([self._matrix(image, None)[0, 0] for image in alone])
 
-    def _diag(self, X: Array) -> Array:
-        return namespace(X).stack([self._matrix(X[i : i + 1, :], None)[0, 0] for i in range(X.shape[0])])
+    def _each(self, moved: list[Array]) -> list[Prepared]:
+        return [self.kernel.prepare(images, checked=self.kernel.form == "vectors") for images in moved]
 
     def _moved(self, X: Array) -> list[Array]:
         shape, number = (int(self.shape[0]), int(self.shape[1])), number_of_moves(self.reach, self.rotations)

@@ -1,17 +1,18 @@
-"""The kernel of multi-label data."""
+"""The number of labels in common, for multi-label data."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, as_vectors, hash_key, reject_non_collection
-from mercer.kernels._incidence import incidence, shared
+from mercer.core.validation import is_whole
+from mercer.kernels._sparse import Features, incidence, translation
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.vectors import inner_products
@@ -21,19 +22,17 @@ from mercer.kernels.vectors import inner_products
 class LabelSets(Kernel):
     r"""The number of labels in common, :math:`k(A, B) = |A \cap B|`.
 
-    The squared distance of two sets is the number of labels in one but not the other, the Hamming
-    loss.
+    The squared distance of two sets is the number of labels in one but not the other, the Hamming loss.
 
-    Objects are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice
-    counts once), or the rows of a 0/1 indicator array, frame or list of arrays (a list of lists is
-    read as sets; to estimators y may be a sparse matrix too). The empty set is an object like any
-    other: its image is the origin.
+    Objects are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice counts once), or the rows of a
+    0/1 indicator array, frame or list of arrays (a list of lists is read as sets; to estimators y may be a sparse matrix too).
+    The image of the empty set is the origin.
 
     Parameters
     ----------
     labels : int or sequence, optional
-        The labels there are, or how many, for labels 0 to labels − 1. Any other is then an error,
-        and an indicator matrix has as many columns. By default any label may occur.
+        The labels there are, or their number, for labels 0 to labels − 1. Any other is then an error, and an indicator matrix
+        has as many columns. By default any label may occur.
 
     Examples
     --------
@@ -51,8 +50,8 @@ class LabelSets(Kernel):
     is_psd = True
 
     def key(self, x: Any) -> Hashable:
-        """Label sets are the same whatever collection they are written as."""
-        return hash_key(x) if isinstance(x, np.ndarray) else frozenset(x)
+        """The set, however it is written."""
+        return hash_key(x) if is_array(x) else frozenset(x)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The number of labels in common."""
@@ -60,8 +59,7 @@ class LabelSets(Kernel):
             return float(namespace(x).sum(float64(x) * float64(z)))
         return float(len(set(x) & set(z)))
 
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """`X` as a 0/1 matrix, or as an array of sets."""
+    def _check(self, X: Collection, name: str) -> Collection:
         reject_non_collection(X, name)
         known = None if self.labels is None else _known_labels(self.labels)
         matrix = _as_matrix(X, name)
@@ -74,28 +72,21 @@ class LabelSets(Kernel):
             return matrix
         sets = as_objects(X, name)
         for i, labels in enumerate(sets):
-            if not isinstance(labels, set | frozenset):
-                _require_set(labels, f"{name}[{i}]")
+            _require_set(labels, f"{name}[{i}]")
             if known is not None:
                 _require_known(labels, known, f"{name}[{i}]")
         _reject_indicator_lists(sets, name)
         return sets
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        if _is_matrix(X):
-            require_alike(X, Z)
-            return inner_products(float64(X), None if Z is None else float64(Z))
-        require_alike(X, Z)
-        columns: dict[Hashable, int] = {}
-        rows = _indicators(X, columns, grow=True)
-        others = rows if Z is None else _indicators(Z, columns, grow=True)
-        rows.resize(rows.shape[0], len(columns))
-        return shared(rows, others)
+    def _encode(self, X: Collection, name: str) -> Array | _Sets:
+        return float64(X) if _is_matrix(X) else _Sets([set(labels) for labels in X])
 
-    def _diag(self, X: Collection) -> Array:
-        if _is_matrix(X):
-            return namespace(X).sum(float64(X), axis=1)
-        return np.asarray([float(len(set(labels))) for labels in X])
+    def _matrix(self, X: Array | _Sets, Z: Array | _Sets | None) -> Array:
+        require_alike(X, Z)
+        return inner_products(X, Z) if _is_matrix(X) else X.products(Z)
+
+    def _diag(self, X: Array | _Sets) -> Array:
+        return namespace(X).sum(X, axis=1) if _is_matrix(X) else X.counts.astype(float)
 
     def feature_map(self, X: Collection) -> LabelIndicators:
         """One column for each label in `X`, in order of first appearance, or those of the indicator matrix."""
@@ -105,13 +96,34 @@ class LabelSets(Kernel):
         return LabelIndicators(list(dict.fromkeys(label for labels in X for label in _ordered(labels))))
 
 
+class _Sets(Features):
+    """Sets of labels as rows of zeros and ones, with a column for each label."""
+
+    def __init__(self, sets: list[set[Hashable]]) -> None:
+        self.columns_of: dict[Hashable, int] = {}
+        numbers = [self.columns_of.setdefault(label, len(self.columns_of)) for labels in sets for label in labels]
+        self.numbers = np.asarray(numbers, dtype=np.intp)
+        self.counts = np.asarray([len(labels) for labels in sets], dtype=np.intp)
+        super().__init__(incidence(self.numbers, self.counts, len(self.columns_of)))
+
+    def rows_in(self, other: Self) -> sparse.csr_array:
+        """The labels that occur in another collection."""
+        return self.rows_of(other.columns_of)
+
+    def rows_of(self, columns: dict[Hashable, int]) -> sparse.csr_array:
+        """The sets over the given columns; labels without one are left out."""
+        numbers = translation(self.columns_of, columns)[self.numbers]
+        row = np.repeat(np.arange(len(self.counts)), self.counts)[numbers >= 0]
+        return incidence(numbers[numbers >= 0], np.bincount(row, minlength=len(self.counts)), len(columns))
+
+
 @dataclass
 class LabelIndicators(FeatureMap):
     """A one in the column of each label of the set; labels without a column are left out."""
 
     labels: list[Hashable]
     from_matrix: bool = False
-    """Whether the sets are the rows of an indicator matrix, whose columns are then the labels."""
+    """True if the sets are the rows of an indicator matrix, whose columns are then the labels."""
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
@@ -127,36 +139,24 @@ class LabelIndicators(FeatureMap):
         if self.from_matrix:
             return float64(X)
         columns = {label: j for j, label in enumerate(self.labels)}
-        return _indicators(X, columns, grow=False).toarray()
+        return _Sets([set(labels) for labels in X]).rows_of(columns).toarray()
 
 
-def _ordered(labels: Any) -> Any:
-    """The labels in an order that does not change from run to run, where they have one (text hashes differ)."""
-    if not isinstance(labels, set | frozenset):
+def _ordered(labels: Any) -> Iterable[Hashable]:
+    """The labels in an order that does not change from run to run (text hashes do)."""
+    if hasattr(labels, "index"):  # a list or tuple
         return labels
     return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
 
 
-def _indicators(X: Collection, columns: dict[Hashable, int], grow: bool) -> sparse.csr_array:
-    """Sets as a 0/1 matrix; labels without a column get a new one (`grow`) or are left out."""
-    sets = [labels if isinstance(labels, set | frozenset) else set(labels) for labels in X]
-    if grow:
-        items = [columns.setdefault(label, len(columns)) for labels in sets for label in labels]
-        counts = [len(labels) for labels in sets]
-    else:
-        known = [[columns[label] for label in labels if label in columns] for labels in sets]
-        items, counts = [item for row in known for item in row], [len(row) for row in known]
-    return incidence(np.asarray(items, dtype=np.intp), np.asarray(counts, dtype=np.intp), len(columns))
-
-
 def _is_matrix(X: Collection) -> bool:
-    return is_array(X) and X.ndim == 2
+    return getattr(X, "ndim", 1) == 2
 
 
 def _as_matrix(X: Collection, name: str) -> Array | None:
     """`X` as a 2-D array of numbers where it is an array, a frame or a list of arrays; else None."""
     if is_array(X) and not (is_numpy_array(X) and X.dtype == object):
-        return None if X.ndim != 2 else X
+        return X if X.ndim == 2 else None
     if hasattr(X, "ndim") and X.ndim == 2:  # a pandas frame, or a column of sets
         return np.asarray(X) if X.shape[1] > 1 and not is_array(X) else None
     rows = list(X)
@@ -164,11 +164,11 @@ def _as_matrix(X: Collection, name: str) -> Array | None:
 
 
 def _known_labels(labels: Any) -> frozenset[Hashable]:
-    if isinstance(labels, int | np.integer) and not isinstance(labels, bool) and labels > 0:
+    if is_whole(labels) and labels > 0:
         return frozenset(range(int(labels)))
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
         raise ValueError(
-            f"labels={labels!r} in LabelSets; expected the labels there are, or how many, a whole number from 1"
+            f"labels={labels!r} in LabelSets; expected the labels there are, or their number, a whole number from 1"
         )
     return frozenset(labels)
 
@@ -183,8 +183,8 @@ def _require_known(labels: Any, known: frozenset[Hashable], name: str) -> None:
 
 
 def _reject_indicator_lists(sets: np.ndarray, name: str) -> None:
-    """Lists of zeros and ones, some twice, are meant as rows of indicators."""
-    lists = [labels for labels in sets if isinstance(labels, list | tuple)]
+    """Raise ValueError for lists of zeros and ones with repeats, which are meant as rows of indicators."""
+    lists = [labels for labels in sets if hasattr(labels, "index")]
     repeated = any(len(labels) > len(set(labels)) for labels in lists)
     if repeated and len(lists) == len(sets) and set().union(*lists) <= {0, 1}:
         widths = sorted({len(labels) for labels in lists})
@@ -192,7 +192,7 @@ def _reject_indicator_lists(sets: np.ndarray, name: str) -> None:
             len(widths) > 1
         )
         raise ValueError(
-            f"{name} is a list of lists of zeros and ones, with repeats, so these are no labels; expected sets of labels, or an "
+            f"{name} is a list of lists of zeros and ones, with repeats, so these are not labels; expected sets of labels, or an "
             f"indicator matrix: write np.asarray({name}){ragged}"
         )
 
@@ -209,9 +209,8 @@ def _require_indicator(matrix: Array, name: str) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(
-            f"row {row} of {name} holds {values[row, column]} in column {column}; expected 0 or 1, "
-            "whether the object has the label. For vectors of numbers use mercer.kernels.Linear or "
-            "Gaussian"
+            f"row {row} of {name} holds {values[row, column]} in column {column}; expected 0 or 1, where 1 says that the "
+            "object has the label. For vectors of numbers use mercer.kernels.Linear or Gaussian"
         )
 
 
@@ -230,7 +229,7 @@ def _described(X: Collection) -> str:
 
 
 def require_alike(X: Collection, Z: Collection | None, name: str = "X", other: str = "Z") -> None:
-    """Raise unless both are sets, or both indicator matrices with the same columns."""
+    """Raise ValueError unless both are sets, or both indicator matrices with the same columns."""
     if Z is not None and (_is_matrix(X) != _is_matrix(Z) or (_is_matrix(X) and X.shape[1] != Z.shape[1])):
         raise ValueError(
             f"{name} is {_described(X)} and {other} is {_described(Z)}; expected two collections of sets, or "

@@ -1,39 +1,83 @@
-"""Kernels on molecules: what two fingerprints have in common."""
+"""Kernels on molecules by their fingerprints, and weights for features that are learned from data."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from mercer.core.arrays import Array, is_array, to_numpy
-from mercer.core.collections import Collection, hash_key
+from mercer.core.arrays import is_array, to_numpy
+from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 from mercer.structures.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
 from mercer.structures.molecules.fingerprints import KEPT, as_molecules, as_packed, check_fingerprint, fingerprints
 
 
+class WeightedFeatures(Kernel):
+    r"""A kernel with a weight for each feature: None, an array, or "idf", :math:`\log((1 + n) / (1 + n_b))`, learned from data.
+
+    Of the n training objects, :math:`n_b` have feature b. A subclass defines `occurring`.
+    """
+
+    weights: Any
+    feature: str
+    """The name of a feature in error messages."""
+
+    def occurring(self, X: Collection) -> np.ndarray:
+        """The number of objects of a checked collection that have each feature."""
+        raise TypeError(f"{type(self).__name__} must define occurring(X)")
+
+    def check_parameters(self) -> None:
+        """Raise ValueError unless the weights are None, "idf", or numbers from zero."""
+        if self.weights is None or not self.is_resolved:
+            return
+        weights = to_numpy(self.weights) if is_array(self.weights) else np.empty(0)
+        numbers = weights.ndim == 1 and weights.dtype.kind in "iuf" and len(weights) > 0
+        self._require(numbers, "weights", f"None, 'idf' or a number for each {self.feature}")
+        if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+            raise ValueError(
+                f"weights in {type(self).__name__} are below zero or not finite; expected numbers from zero"
+            )
+
+    @property
+    def is_resolved(self) -> bool:
+        """True if the weights are numbers."""
+        return is_array(self.weights) or self.weights != "idf"
+
+    def _resolved(self, X: Collection) -> Self:
+        if self.is_resolved:
+            return self
+        weights = np.log((1.0 + len(X)) / (1.0 + self.occurring(X)))
+        return type(self)(**self.get_params(deep=False) | {"weights": weights})
+
+
+class _Bits(NamedTuple):
+    """Fingerprints by bytes, and by words of 64 bits."""
+
+    packed: np.ndarray
+    words: np.ndarray
+
+
 @dataclass(eq=False, repr=False)
-class Tanimoto(Kernel):
+class Tanimoto(WeightedFeatures):
     r"""The share of fingerprint bits in common, :math:`k(x, z) = |x \cap z| / |x \cup z|`, each bit with its weight.
 
     Molecules are SMILES, read by rdkit, or rows of packed fingerprints (uint8, as by `numpy.packbits`); predictions
-    come back in the form that was trained on. Positive semi-definite for any weights from zero. The Gaussian-Tanimoto kernel is
+    have the form that was trained on. Positive semi-definite for any weights from zero. The Gaussian-Tanimoto kernel is
     ``GaussianOf(Tanimoto(), scale)``, :math:`\exp(-(1 - k)/s^2)`.
 
     Parameters
     ----------
     fingerprint : {"morgan", "features", "atom-pairs", "torsions", "paths", "maccs"}
-        What a bit stands for in the fingerprints made from SMILES (see `mercer.structures.molecules.fingerprints`).
+        The meaning of a bit in the fingerprints made from SMILES (see `mercer.structures.molecules.fingerprints`).
     radius : int
         In bonds: how far "morgan" and "features" look, and the longest of "paths".
     bits : int
         Length of the fingerprints made from SMILES.
     weights : None, "idf" or array
         A weight for each bit. "idf" is :math:`\log((1 + n) / (1 + n_b))` with :math:`n_b` of the n training molecules having
-        the bit: what is rare tells more.
+        the bit: rare bits count more.
 
     Examples
     --------
@@ -47,6 +91,7 @@ class Tanimoto(Kernel):
     """
 
     is_psd = True
+    feature = "bit"
 
     fingerprint: str = "morgan"
     radius: int = 2
@@ -54,80 +99,56 @@ class Tanimoto(Kernel):
     weights: Any = None
 
     def check_parameters(self) -> None:
-        """A known fingerprint, and weights that are finite and not below zero."""
+        """Raise ValueError unless the fingerprint is known and the weights are numbers from zero."""
         check_fingerprint(self.fingerprint, self.radius, self.bits)
-        if self.weights is None or (isinstance(self.weights, str) and self.weights == "idf"):
-            return
-        weights = to_numpy(self.weights) if is_array(self.weights) else None
-        if weights is None or weights.ndim != 1 or weights.dtype.kind not in "iuf":
-            raise ValueError(f"weights={self.weights!r:.60} in Tanimoto; expected None, 'idf' or a number for each bit")
-        if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-            raise ValueError("weights in Tanimoto has entries below zero or not finite; expected numbers from zero")
+        super().check_parameters()
 
-    @property
-    def is_resolved(self) -> bool:
-        """Whether the weights are numbers."""
-        return not isinstance(self.weights, str)
-
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as SMILES, or as packed rows."""
-        molecules = as_molecules(X, name)
-        if molecules.dtype == object and len(molecules) <= KEPT:
-            # read now, while it is known what they are called; they are kept for later
-            fingerprints(molecules, self.fingerprint, self.radius, self.bits, name)
-        return molecules
-
-    def key(self, x: Any) -> Hashable:
-        """SMILES are told apart as text, fingerprints by their bits."""
-        return hash_key(x)
+    def occurring(self, X: np.ndarray) -> np.ndarray:
+        """The number of molecules that have each bit."""
+        packed = self._packed(X)
+        return sum(np.unpackbits(packed[start : start + 1024], axis=1).sum(0) for start in range(0, len(packed), 1024))
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The weighted share of bits in common."""
-        left, right = (np.unpackbits(self._packed(_one(each)))[:].astype(float) for each in (x, z))
+        alone = (np.asarray(each)[None] if is_array(each) else as_molecules([each]) for each in (x, z))
+        left, right = (np.unpackbits(self._packed(each)).astype(float) for each in alone)
         weights = np.ones(len(left)) if self.weights is None else to_numpy(self.weights)
         union = float(np.sum(weights * np.maximum(left, right)))
         return float(np.sum(weights * left * right)) / union if union > 0 else 1.0
-
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        left, right = self._packed(X), None if Z is None else self._packed(Z)
-        if right is not None and right.shape[1] != left.shape[1]:
-            raise ValueError(
-                f"X has fingerprints of {8 * left.shape[1]} bits and Z of {8 * right.shape[1]}; expected one length. Set bits="
-                "... for SMILES"
-            )
-        if self.weights is None:
-            return tanimoto(words(left), None if right is None else words(right))
-        weights = to_numpy(self.weights).astype(float)
-        if len(weights) != 8 * left.shape[1]:
-            raise ValueError(
-                f"weights has {len(weights)} entries and the fingerprints have {8 * left.shape[1]} bits; expected one for each"
-            )
-        return weighted_tanimoto(left, right, weights)
-
-    def _diag(self, X: Collection) -> Array:
-        return np.ones(len(X))
-
-    def _packed(self, X: Collection) -> np.ndarray:
-        return as_packed(X, "X", self.fingerprint, self.radius, self.bits)
-
-    def _resolved(self, X: Collection) -> Self:
-        if not isinstance(self.weights, str):
-            return self
-        packed = self._packed(X)
-        having = sum(
-            np.unpackbits(packed[start : start + 1024], axis=1).sum(0) for start in range(0, len(packed), 1024)
-        )
-        parameters = self.get_params(deep=False) | {"weights": np.log((1.0 + len(packed)) / (1.0 + having))}
-        return type(self)(**parameters)
 
     def sees(self, X: Collection) -> np.ndarray:
         """False for fingerprints without a bit."""
         return bit_counts(words(self._packed(self.check(X)))) > 0
 
+    def _check(self, X: Collection, name: str) -> np.ndarray:
+        molecules = as_molecules(X, name)
+        if molecules.dtype == object and len(molecules) <= KEPT:
+            # an error names the molecule that cannot be read; the fingerprints are kept for later
+            fingerprints(molecules, self.fingerprint, self.radius, self.bits, name)
+        return molecules
 
-def _one(molecule: Any) -> np.ndarray:
-    if isinstance(molecule, str):
-        alone = np.empty(1, dtype=object)
-        alone[0] = molecule
-        return alone
-    return np.asarray(molecule)[None]
+    def _encode(self, X: np.ndarray, name: str) -> _Bits:
+        packed = self._packed(X, name)
+        return _Bits(packed, words(packed))
+
+    def _matrix(self, X: _Bits, Z: _Bits | None) -> np.ndarray:
+        bits = 8 * X.packed.shape[1]
+        if Z is not None and 8 * Z.packed.shape[1] != bits:
+            raise ValueError(
+                f"X has fingerprints of {bits} bits and Z of {8 * Z.packed.shape[1]}; expected one length. Set bits=... for "
+                "SMILES"
+            )
+        if self.weights is None:
+            return tanimoto(X.words, None if Z is None else Z.words)
+        weights = to_numpy(self.weights).astype(float)
+        if len(weights) != bits:
+            raise ValueError(
+                f"weights has {len(weights)} entries and the fingerprints have {bits} bits; expected one for each"
+            )
+        return weighted_tanimoto(X.packed, None if Z is None else Z.packed, weights)
+
+    def _diag(self, X: _Bits) -> np.ndarray:
+        return np.ones(len(X.packed))
+
+    def _packed(self, X: np.ndarray, name: str = "X") -> np.ndarray:
+        return as_packed(X, name, self.fingerprint, self.radius, self.bits)

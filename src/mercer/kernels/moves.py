@@ -1,10 +1,9 @@
-"""Images moved a little: shifted, turned, seen in a mirror; and virtual examples made that way."""
+"""Images shifted, turned or mirrored, and virtual examples made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +11,14 @@ import numpy as np
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, like, to_numpy
 from mercer.core.collections import Collection, count, take
+from mercer.core.validation import check_whole, is_real
 
 
 @dataclass(frozen=True)
 class Move:
     """A turn about the middle of the image (degrees, with the clock), then a shift by whole pixels, then a mirror.
 
-    What comes in from outside repeats the edge. Between pixels a turned image is interpolated linearly.
+    Pixels from outside repeat the edge. Between pixels a turned image is interpolated linearly.
     """
 
     down: int = 0
@@ -36,7 +36,7 @@ class Move:
         return sum(parts[1:], start=parts[0]).T
 
     def _sources(self, shape: tuple[int, int]) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        """Which pixels each pixel of the moved image is made of, and with what weights (None for one alone)."""
+        """The pixels that each pixel of the moved image is made of, with their weights (None for a single pixel)."""
         height, width = shape
         r, c = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
         c = width - 1 - c if self.mirror else c
@@ -71,7 +71,7 @@ def moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False)
 
 
 def number_of_moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False) -> int:
-    """How many `moves` gives, without making them.
+    """The number of `moves`, without making them.
 
     Examples
     --------
@@ -82,11 +82,10 @@ def number_of_moves(reach: int = 1, rotations: Sequence[float] = (), mirror: boo
 
 
 def _turns(reach: int, rotations: Sequence[float]) -> list[float]:
-    """The angles, 0 first, of moves whose parameters are right."""
-    if isinstance(reach, bool) or not isinstance(reach, int | np.integer) or reach < 0:
-        raise ValueError(f"reach={reach!r}; expected a whole number of pixels, zero or more")
-    angles = rotations if isinstance(rotations, Sequence | np.ndarray) and not isinstance(rotations, str) else [None]
-    if not all(isinstance(angle, Real) and np.isfinite(angle) for angle in angles):
+    """The angles, 0 first; raise ValueError for a reach or angles that make no sense."""
+    check_whole(reach, "reach", 0, expected="a whole number of pixels, zero or more")
+    angles = rotations if isinstance(rotations, Sequence | np.ndarray) else [None]
+    if not all(is_real(angle) and np.isfinite(angle) for angle in angles):
         raise ValueError(f"rotations={rotations!r}; expected a list of angles in degrees, such as (-10, 10)")
     return [0.0, *(float(angle) for angle in angles if angle != 0)]
 
@@ -97,19 +96,13 @@ class VirtualExamples(NamedTuple):
     inputs: Array
     outputs: Collection
     source: np.ndarray
-    """Which of the given pairs each was made from: the `groups` that must not be split when choosing parameters."""
+    """The pair that each was made from: the `groups` that must not be split when choosing parameters."""
 
 
-def virtual_examples(
-    X: Any,
-    y: Any,
-    *,
-    reach: int = 1,
-    rotations: Sequence[float] = (),
-    mirror: bool = False,
-    outputs_move: bool = False,
+def virtual_examples(  # noqa: PLR0913
+    X: Any, y: Any, *, reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False, outputs_move: bool = False
 ) -> VirtualExamples:
-    """Training pairs with moved copies of their images, for what does not change when an image is moved a little.
+    """Training pairs with moved copies of their images, for outputs that do not change when an image is moved a little.
 
     Parameters
     ----------
@@ -118,7 +111,7 @@ def virtual_examples(
     y : collection of n objects
         Outputs: the same for all copies of an image (a class, say), or images too.
     reach : int
-        Shifts by up to so many pixels in both directions.
+        Largest shift in pixels, in both directions.
     rotations : sequence of float
         Angles in degrees, with the clock.
     mirror : bool
@@ -141,13 +134,8 @@ def virtual_examples(
     """
     number, images = number_of_moves(reach, rotations, mirror), _images(X, "X")
     n = images.shape[0]
-    memory.require(
-        number * n,
-        images[0].size,
-        4 if outputs_move else 2,
-        f"{n} images after {number} moves each",
-        "lower reach, or pass fewer rotations",
-    )
+    purpose, copies = f"{n} images after {number} moves each", 4 if outputs_move else 2
+    memory.require(number * n, images[0].size, copies, purpose, "lower reach, or pass fewer rotations")
     every = moves(reach, rotations, mirror)
     if count(y) != n:
         raise ValueError(f"X has {n} images and y has {count(y)} objects; expected one output for each image")

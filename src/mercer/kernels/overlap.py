@@ -1,8 +1,7 @@
-"""Label sets by the share of labels in common, and by labels and size."""
+"""Kernels on label sets by the share of labels in common, and by labels and size."""
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,28 @@ import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
 from mercer.core.collections import Collection
-from mercer.kernels.base import Kernel
+from mercer.core.validation import is_real
+from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.labels import LabelIndicators, LabelSets
 
 
+class _OnLabelSets(Kernel):
+    """A kernel of the number of labels in common and the sizes of two sets."""
+
+    def key(self, x: Any) -> Hashable:
+        """The set, however it is written."""
+        return LabelSets().key(x)
+
+    def _check(self, X: Collection, name: str) -> Collection:
+        return LabelSets().check(X, name)
+
+    def _encode(self, X: Collection, name: str) -> Prepared:
+        return LabelSets().prepare(X, name, checked=True)
+
+
 @dataclass(eq=False, repr=False)
-class Overlap(Kernel):
+class Overlap(_OnLabelSets):
     r"""The share of labels in common, :math:`k(A, B) = I / (I + a(|A| - I) + a(|B| - I))`, :math:`I = |A \cap B|`.
 
     ``penalty=0.5`` is F1 (Dice), ``penalty=1`` is Jaccard. Two empty sets are the same, k = 1; an empty set has nothing in common
@@ -26,7 +40,7 @@ class Overlap(Kernel):
     Parameters
     ----------
     penalty : float, default=0.5
-        a, what a label in one set and not in the other counts.
+        a, the weight of a label in one set and not in the other.
 
     Examples
     --------
@@ -40,22 +54,13 @@ class Overlap(Kernel):
 
     @property
     def is_psd(self) -> bool:
-        """From a = ½ upwards."""
+        """True from a = ½ upwards."""
         return self.penalty >= 0.5
 
-    def key(self, x: Any) -> Hashable:
-        """Label sets are the same whatever collection they are written as."""
-        return LabelSets().key(x)
-
     def check_parameters(self) -> None:
-        """A penalty above zero."""
-        a = self.penalty
-        if isinstance(a, bool) or not isinstance(a, numbers.Real) or not 0 < a < np.inf:
-            raise ValueError(f"penalty={a!r} in Overlap; expected a number above zero, 0.5 for F1 or 1 for Jaccard")
-
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """`X` as a 0/1 matrix, or as an array of sets."""
-        return LabelSets().check(X, name)
+        """Raise ValueError unless the penalty is above zero."""
+        holds = is_real(self.penalty) and 0 < self.penalty < np.inf
+        self._require(holds, "penalty", "a number above zero, 0.5 for F1 or 1 for Jaccard")
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The share of two sets."""
@@ -63,25 +68,23 @@ class Overlap(Kernel):
         both, left, right = inner(x, z), inner(x, x), inner(z, z)
         return both / (both + self.penalty * (left + right - 2.0 * both)) if left + right else 1.0
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        inner = LabelSets()
-        both, left = inner(X, Z), inner.diag(X)
-        right = left if Z is None else inner.diag(Z)
+    def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
+        both, left, right = LabelSets()(X, Z), X.norms, (X if Z is None else Z).norms
         xp = namespace(both)
-        everything = both + self.penalty * (left[:, None] + right[None, :] - 2.0 * both)
-        none = everything == 0
-        return xp.where(none, xp.ones_like(both), both / xp.where(none, xp.ones_like(both), everything))
+        union = both + self.penalty * (left[:, None] + right[None, :] - 2.0 * both)
+        empty = union == 0
+        return xp.where(empty, xp.ones_like(both), both / xp.where(empty, xp.ones_like(both), union))
 
-    def _diag(self, X: Collection) -> Array:
-        return namespace(sizes := LabelSets().diag(X)).ones_like(sizes)
+    def _diag(self, X: Prepared) -> Array:
+        return namespace(X.norms).ones_like(X.norms)
 
 
 @dataclass(eq=False, repr=False)
-class LabelsBySize(Kernel):
+class LabelsBySize(_OnLabelSets):
     r"""Labels in common of sets of one size, :math:`k(A, B) = |A \cap B|\,[|A| = |B|]`; 1 for two empty sets.
 
-    Its features say of each label and each size whether the set has that label and that size. Their expectation is all that
-    the expected F1 of an answer depends on: `mercer.decoders.ExpectedF1`.
+    It has a feature for each label and each size, 1 if the set has both. The expected F1 of an answer depends on their
+    expectation alone: `mercer.decoders.ExpectedF1`.
 
     Examples
     --------
@@ -93,32 +96,21 @@ class LabelsBySize(Kernel):
 
     is_psd = True
 
-    def key(self, x: Any) -> Hashable:
-        """Label sets are the same whatever collection they are written as."""
-        return LabelSets().key(x)
-
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """`X` as a 0/1 matrix, or as an array of sets."""
-        return LabelSets().check(X, name)
-
     def pointwise(self, x: Any, z: Any) -> float:
         """The number of labels in common, if there are as many in both."""
         inner = LabelSets().pointwise
         left, right = inner(x, x), inner(z, z)
         return 0.0 if left != right else inner(x, z) if left else 1.0
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        inner = LabelSets()
-        both, left = inner(X, Z), inner.diag(X)
-        right = left if Z is None else inner.diag(Z)
+    def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
+        both, left, right = LabelSets()(X, Z), X.norms, (X if Z is None else Z).norms
         xp = namespace(both)
         alike = left[:, None] == right[None, :]
-        none = alike & (left == 0)[:, None]
-        return xp.where(none, xp.ones_like(both), xp.where(alike, both, xp.zeros_like(both)))
+        empty = alike & (left == 0)[:, None]
+        return xp.where(empty, xp.ones_like(both), xp.where(alike, both, xp.zeros_like(both)))
 
-    def _diag(self, X: Collection) -> Array:
-        sizes = LabelSets().diag(X)
-        return namespace(sizes).clip(sizes, 1.0, None)
+    def _diag(self, X: Prepared) -> Array:
+        return namespace(X.norms).clip(X.norms, 1.0, None)
 
     def feature_map(self, X: Collection) -> SizedIndicators:
         """One column for each label and size that occur together in `X`."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mercer.core.arrays import is_array, to_numpy
-from mercer.core.collections import Collection, as_objects
-from mercer.kernels.base import Kernel
+from mercer.core.collections import Collection, as_objects, is_numeric
+from mercer.core.validation import is_real
+from mercer.kernels.base import Kernel, Prepared
 
 
 @dataclass(eq=False, repr=False)
@@ -48,23 +49,22 @@ class PartByPart(Kernel):
         return False
 
     def check_parameters(self) -> None:
-        """`kernel` compares single parts."""
+        """Raise TypeError unless `kernel` compares single parts."""
         if not isinstance(self.kernel, Kernel) or self.kernel.pairwise:
             raise TypeError(f"kernel={self.kernel!r} in PartByPart; expected a kernel on parts, such as Gaussian()")
         self.kernel.check_parameters()
 
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an object array of sequences."""
+    def _check(self, X: Collection, name: str) -> np.ndarray:
         sequences = as_objects(X, name).copy()
         for i, sequence in enumerate(sequences):
             if is_array(sequence):
                 sequences[i] = sequence = to_numpy(sequence)
-            if np.ndim(sequence) == 0 if isinstance(sequence, np.ndarray) else not hasattr(sequence, "__getitem__"):
+            if not (np.ndim(sequence) if is_array(sequence) else hasattr(sequence, "__getitem__")):
                 raise TypeError(f"{name}[{i}] is {sequence!r:.60}; expected a sequence of parts")
         return sequences
 
     def resolve(self, X: Collection) -> Kernel:
-        """What the kernel on parts learns from data, it learns from all parts."""
+        """The same with the kernel on parts resolved on all parts."""
         self.check_parameters()
         every = [part for sequence in self.check(X) for part in sequence]
         return PartByPart(self.kernel.resolve(_collected(every)), self.same_length)
@@ -76,32 +76,38 @@ class PartByPart(Kernel):
         pairs = zip(x, z, strict=False)
         return sum(float(to_numpy(self.kernel(_collected([a]), _collected([b])))[0, 0]) for a, b in pairs)
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        gram = np.zeros((len(X), len(X if Z is None else Z)))
-        if Z is None:
-            for rows, parts in by_position(X):
-                gram[np.ix_(rows, rows)] += to_numpy(self.kernel(parts))
-        else:
-            # whichever is shorter decides how many positions they have in common
-            for (rows, parts), (columns, others) in zip(by_position(X), by_position(Z), strict=False):
-                gram[np.ix_(rows, columns)] += to_numpy(self.kernel(parts, others))
+    def _encode(self, X: np.ndarray, name: str) -> _Parts:
+        return _Parts(_lengths(X), [(rows, self.kernel.prepare(parts, "parts")) for rows, parts in by_position(X)])
+
+    def _matrix(self, X: _Parts, Z: _Parts | None) -> np.ndarray:
+        other = X if Z is None else Z
+        gram = np.zeros((len(X.lengths), len(other.lengths)))
+        # the shorter of two sequences decides how many positions they have in common
+        for (rows, parts), (columns, others) in zip(X.positions, other.positions, strict=False):
+            gram[np.ix_(rows, columns)] += to_numpy(self.kernel(parts, None if Z is None else others))
         if self.same_length:
-            left, right = _lengths(X), _lengths(X if Z is None else Z)
-            gram *= left[:, None] == right[None, :]
+            gram *= X.lengths[:, None] == other.lengths[None, :]
         return gram
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        diagonal = np.zeros(len(X))
-        for rows, parts in by_position(X):
-            diagonal[rows] += to_numpy(self.kernel.diag(parts))
+    def _diag(self, X: _Parts) -> np.ndarray:
+        diagonal = np.zeros(len(X.lengths))
+        for rows, parts in X.positions:
+            diagonal[rows] += to_numpy(parts.norms)
         return diagonal
 
 
+class _Parts(NamedTuple):
+    """Sequences by position: their lengths, and for each position the sequences that have it, and their parts there."""
+
+    lengths: np.ndarray
+    positions: list[tuple[np.ndarray, Prepared]]
+
+
 def by_position(sequences: np.ndarray) -> Iterator[tuple[np.ndarray, Collection]]:
-    """For each position: which sequences have it, and their parts there as one collection."""
+    """For each position: the sequences that have it, and their parts there as one collection."""
     lengths = _lengths(sequences)
-    arrays = all(isinstance(sequence, np.ndarray) and sequence.dtype != object for sequence in sequences)
-    # one array of all parts is much faster to pick from than many small ones
+    arrays = all(map(is_numeric, sequences))
+    # picking from one array of all parts is much faster than from many small ones
     parts = (
         np.concatenate([np.reshape(s, (len(s), -1)) for s in sequences if len(s)]) if arrays and any(lengths) else None
     )
@@ -121,6 +127,6 @@ def _lengths(sequences: np.ndarray) -> np.ndarray:
 def _collected(parts: list[Any]) -> Collection:
     """Parts as a collection a kernel takes: vectors (and images) as rows of an array, anything else as objects."""
     first = parts[0]
-    if is_array(first) or (isinstance(first, list | tuple) and first and isinstance(first[0], int | float)):
+    if is_array(first) or (isinstance(first, list | tuple) and first and is_real(first[0])):
         return np.asarray([np.ravel(to_numpy(part) if is_array(part) else part) for part in parts], dtype=float)
     return as_objects(parts, "parts")

@@ -1,17 +1,17 @@
-"""Images compared patch by patch: what is alike at the same place."""
+"""Images compared patch by patch at the same place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from mercer.core.arrays import Array, like, namespace
-from mercer.core.collections import Collection
-from mercer.kernels.base import Kernel
+from mercer.core.collections import Collection, as_vectors
+from mercer.core.validation import is_whole
+from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.vectors import Gaussian, VectorKernel
 
 
@@ -46,7 +46,7 @@ class PatchGrid:
         ]
 
     def covers(self) -> np.ndarray:
-        """Which patches (rows) each pixel (columns) lies in."""
+        """True for each patch (row) and each pixel (column) that lies in it."""
         found = np.zeros((len(self.corners), *self.shape), dtype=bool)
         for patch, (row, column) in zip(found, self.corners, strict=True):
             patch[row : row + self.size, column : column + self.size] = True
@@ -69,7 +69,7 @@ class PatchGrid:
 class Patches(VectorKernel):
     r"""The mean similarity of patches at the same place, :math:`k(x, z) = \frac{1}{|P|} \sum_{p \in P} k_0(x_p, z_p)`.
 
-    Unlike a kernel on whole images, it still sees that two images are alike when part of one is hidden.
+    Unlike a kernel on whole images, it finds two images similar even if part of one is hidden.
 
     Parameters
     ----------
@@ -99,26 +99,22 @@ class Patches(VectorKernel):
 
     @property
     def grid(self) -> PatchGrid:
-        """Where the patches are."""
+        """The places of the patches."""
         rows, columns = self.shape
         return patch_grid(rows, columns, self.size, self.overlap)
 
     def check_parameters(self) -> None:
-        """Patches fit into the image and move on."""
+        """Raise an error unless the patches fit into the image and `kernel` takes vectors."""
         check_patches(self.shape, self.size, self.overlap, type(self).__name__)
-        if not (isinstance(self.kernel, Kernel) and self.kernel.takes_vectors):
-            raise TypeError(f"kernel={self.kernel!r} in Patches; expected a kernel on vectors, such as Gaussian()")
+        on_vectors = getattr(self.kernel, "takes_vectors", False)
+        self._require(on_vectors, "kernel", "a kernel on vectors, such as Gaussian()", TypeError)
         self.kernel.check_parameters()
 
-    def check(self, X: Collection, name: str = "X") -> Array:
-        """`X` as one row of pixels per image."""
-        check_sizes(X, self.shape, name)
-        X = super().check(X, name)
-        check_pixels(X, self.shape, name)
-        return X
+    def _check(self, X: Collection, name: str) -> Array:
+        return as_pixels(X, self.shape, name)
 
     def resolve(self, X: Collection) -> Patches:
-        """The same with what `kernel` learns from data taken from the patches of `X`."""
+        """The same with `kernel` resolved on the patches of `X`."""
         self.check_parameters()
         return Patches(self.shape, self.size, self.overlap, resolved_on_patches(self.kernel, self.grid, self.check(X)))
 
@@ -128,26 +124,34 @@ class Patches(VectorKernel):
         values = [self.kernel.pointwise(a[0, :], b[0, :]) for a, b in zip(left, right, strict=True)]
         return sum(values) / len(values)
 
-    def _matrix(self, X: Array, Z: Array | None) -> Array:
-        grams = patch_grams(self.kernel, self.grid, X, Z)
+    def _encode(self, X: Array, name: str) -> list[Prepared]:
+        return prepared_patches(self.kernel, self.grid, X)
+
+    def _matrix(self, X: list[Prepared], Z: list[Prepared] | None) -> Array:
+        grams = [self.kernel(*pair) for pair in zip(X, Z or [None] * len(X), strict=True)]
         return sum(grams[1:], start=grams[0]) / len(grams)
 
-    def _diag(self, X: Array) -> Array:
-        norms = [self.kernel.diag(patch) for patch in self.grid.cut(X)]
+    def _diag(self, X: list[Prepared]) -> Array:
+        norms = [patch.norms for patch in X]
         return sum(norms[1:], start=norms[0]) / len(norms)
 
 
 @cache
 def patch_grid(rows: int, columns: int, size: int, overlap: int) -> PatchGrid:
-    """The grid of these numbers, worked out once."""
+    """The grid of these numbers, made once."""
     return PatchGrid((rows, columns), size, overlap)
 
 
 def patch_grams(kernel: Kernel, grid: PatchGrid, X: Array, Z: Array | None) -> list[Array]:
-    """One Gram matrix for each place."""
-    if Z is None:
-        return [kernel(patch) for patch in grid.cut(X)]
-    return [kernel(a, b) for a, b in zip(grid.cut(X), grid.cut(like(Z, X)), strict=True)]
+    """One Gram matrix for each place, from checked images."""
+    left = prepared_patches(kernel, grid, X)
+    right = [None] * len(left) if Z is None else prepared_patches(kernel, grid, like(Z, X))
+    return [kernel(*pair) for pair in zip(left, right, strict=True)]
+
+
+def prepared_patches(kernel: Kernel, grid: PatchGrid, X: Array) -> list[Prepared]:
+    """The patches of checked images at each place."""
+    return [kernel.prepare(patch, checked=kernel.form == "vectors") for patch in grid.cut(X)]
 
 
 def resolved_on_patches(kernel: Kernel, grid: PatchGrid, X: Array) -> Kernel:
@@ -156,42 +160,41 @@ def resolved_on_patches(kernel: Kernel, grid: PatchGrid, X: Array) -> Kernel:
 
 
 def check_patches(shape: Any, size: Any, overlap: Any, owner: str) -> None:
-    """Raise unless patches of this size and overlap cover an image of this shape."""
+    """Raise ValueError unless patches of this size and overlap cover an image of this shape."""
     sides = check_shape(shape, owner)
-    if not _whole(size) or not 1 <= size <= min(sides):
+    if not is_whole(size) or not 1 <= size <= min(sides):
         raise ValueError(
             f"size={size!r} in {owner}; expected a whole number from 1 to {min(sides)}, the shorter side of the image"
         )
-    if not _whole(overlap) or not 0 <= overlap < size:
+    if not is_whole(overlap) or not 0 <= overlap < size:
         raise ValueError(f"overlap={overlap!r} in {owner}; expected a whole number from 0 to size - 1 = {size - 1}")
 
 
 def check_shape(shape: Any, owner: str) -> tuple[int, int]:
-    """`shape` as rows and columns; raise unless it is two whole numbers."""
+    """`shape` as rows and columns; raise ValueError unless it is two whole numbers."""
     sides = tuple(shape) if isinstance(shape, tuple | list) else ()
-    if len(sides) != 2 or not all(_whole(side) and side >= 1 for side in sides):
+    if len(sides) != 2 or not all(is_whole(side) and side >= 1 for side in sides):
         raise ValueError(f"shape={shape!r} in {owner}; expected the rows and columns of an image, such as (30, 32)")
     return int(sides[0]), int(sides[1])
 
 
-def check_sizes(X: Any, shape: tuple[int, int], name: str) -> None:
-    """Raise where images come with rows and columns of their own that are not those of `shape`."""
+def as_pixels(X: Any, shape: tuple[int, int], name: str) -> Array:
+    """`X` as one row of pixels per image; raise ValueError unless the images have the given shape."""
     found = tuple(X.shape[1:]) if hasattr(X, "shape") and len(X.shape) == 3 else tuple(shape)
     if found != tuple(shape):
         raise ValueError(
             f"{name} holds images of {found[0]} × {found[1]} pixels; expected {shape[0]} × {shape[1]}, the shape given"
         )
+    vectors = as_vectors(X, name)
+    check_pixels(vectors, shape, name)
+    return vectors
 
 
 def check_pixels(X: Array, shape: tuple[int, int], name: str) -> None:
-    """Raise unless each row of `X` has as many pixels as an image of this shape."""
+    """Raise ValueError unless each row of `X` has as many pixels as an image of this shape."""
     rows, columns = shape
     if X.shape[1] != rows * columns:
         raise ValueError(
             f"{name} has {X.shape[1]} pixels per image; expected {rows} × {columns} = {rows * columns}. "
             "Give the shape of your images"
         )
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -1,7 +1,8 @@
-"""Kernels given as a matrix."""
+"""Kernels given as a matrix or as a function."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +24,9 @@ class Precomputed(Kernel):
     Parameters
     ----------
     gram : array of shape (N, N), optional
-        Without it, collections are themselves matrices of kernel values: the Gram matrix of the
-        training objects in `fit`, rows of values against the training objects in `predict`. With
-        it, objects are integers, positions in this matrix; that works on both sides, for
-        candidates, and in cross-validation.
+        Without it, collections are themselves matrices of kernel values: the Gram matrix of the training objects in `fit`,
+        rows of values against the training objects in `predict`. With it, objects are integers, positions in this matrix;
+        that works on both sides, for candidates, and in cross-validation.
 
     Notes
     -----
@@ -42,25 +42,21 @@ class Precomputed(Kernel):
     array([[1., 2.]])
     """
 
+    is_psd = False
+
     gram: Array | None = None
 
     @property
-    def is_psd(self) -> bool:
-        """False: a matrix is what it is, and is measured."""
-        return False
-
-    @property
     def pairwise(self) -> bool:
-        """Whether collections are Gram matrices."""
+        """True if collections are Gram matrices."""
         return self.gram is None
 
     def check_parameters(self) -> None:
-        """`gram`, if given, is a square matrix."""
+        """Raise ValueError unless `gram`, if given, is a square matrix."""
         if self.gram is not None:
             require_square(self.gram, "gram", "Precomputed")
 
-    def check(self, X: Collection, name: str = "X") -> Array:
-        """`X` as a matrix of finite kernel values, or as positions in `gram`."""
+    def _check(self, X: Collection, name: str) -> Array:
         if self.gram is None:
             return as_vectors(X, name)
         return as_positions(X, len_of(self.gram), "gram", name)
@@ -71,16 +67,14 @@ class Precomputed(Kernel):
         if Z is None:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
-                    f"X has shape {tuple(X.shape)}; expected a square Gram matrix, n by n kernel "
-                    "values between the objects. Precomputed() takes matrices of kernel values, "
-                    "not vectors"
+                    f"X has shape {tuple(X.shape)}; expected a square Gram matrix, n by n kernel values between the objects. "
+                    "Precomputed() takes matrices of kernel values, not vectors"
                 )
             require_symmetric(X, "X")
         elif X.shape[1] != Z.shape[0]:
             raise ValueError(
-                f"X has shape {tuple(X.shape)} and the training Gram matrix has shape "
-                f"{tuple(Z.shape)}; expected one column of X for each of the {Z.shape[0]} training "
-                "objects, their kernel values against the objects of X"
+                f"X has shape {tuple(X.shape)} and the training Gram matrix has shape {tuple(Z.shape)}; expected one column of "
+                f"X for each of the {Z.shape[0]} training objects, their kernel values against the objects of X"
             )
         return X
 
@@ -91,10 +85,9 @@ class Precomputed(Kernel):
         xp = namespace(X)
         if X.shape[0] != X.shape[1] or float(xp.max(xp.abs(X - X.T))) > _ASYMMETRY * float(xp.max(xp.abs(X))):
             raise ValueError(
-                f"k(x, x) is not known: X has shape {tuple(X.shape)}, kernel values against other "
-                "objects only; expected a square Gram matrix. Normalize or centre the whole Gram "
-                "matrix yourself before fitting, or use Precomputed(gram) with positions as "
-                "objects"
+                f"k(x, x) is not known: X has shape {tuple(X.shape)}, kernel values against other objects only; expected a "
+                "square Gram matrix. Normalize or centre the whole Gram matrix yourself before fitting, or use "
+                "Precomputed(gram) with positions as objects"
             )
         return namespace(X).linalg.diagonal(X)
 
@@ -112,6 +105,39 @@ class Precomputed(Kernel):
         return found
 
 
+@dataclass(eq=False, repr=False)
+class FromFunction(Kernel):
+    r"""Any function of two objects as a kernel, :math:`k(x, z) = f(x, z)`.
+
+    The function is called once per pair, on objects as they stand in the collection. A Gram matrix takes one call for each
+    unordered pair, and one more per object to check that the function is symmetric. Estimators measure if it is positive
+    semi-definite.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, z)``, a finite number, the same for (z, x).
+
+    Examples
+    --------
+    >>> FromFunction(lambda x, z: min(len(x), len(z)))(["a", "bcd"])
+    array([[1., 1.],
+           [1., 3.]])
+    """
+
+    is_psd = False
+
+    function: Callable[[Any, Any], float]
+
+    def check_parameters(self) -> None:
+        """Raise TypeError unless the function can be called."""
+        self._require(callable(self.function), "function", "a callable function(x, z)", TypeError)
+
+    def pointwise(self, x: Any, z: Any) -> float:
+        """The function's value."""
+        return self.function(x, z)
+
+
 def as_positions(X: Any, size: int, matrix: str, name: str = "X") -> np.ndarray:
     """`X` as a 1-D array of integers, each a position in a `matrix` of `size` rows."""
     reject_non_collection(X, name)
@@ -122,8 +148,8 @@ def as_positions(X: Any, size: int, matrix: str, name: str = "X") -> np.ndarray:
         positions = np.asarray(positions.tolist())
     if positions.ndim != 1 or positions.dtype.kind not in "iu":
         raise TypeError(
-            f"{name} has shape {positions.shape} and dtype {positions.dtype}; expected integers, "
-            f"the positions of the objects in {matrix}, one per object"
+            f"{name} has shape {positions.shape} and dtype {positions.dtype}; expected integers, the positions of the "
+            f"objects in {matrix}, one per object"
         )
     if len(positions) == 0:
         raise ValueError(f"{name} is empty; expected at least one object")
@@ -137,26 +163,25 @@ def as_positions(X: Any, size: int, matrix: str, name: str = "X") -> np.ndarray:
 
 
 def require_square(matrix: Any, name: str, owner: str) -> None:
-    """Raise unless `matrix` is a square 2-D array."""
+    """Raise ValueError unless `matrix` is a square 2-D array."""
     shape = np.shape(matrix) if not is_array(matrix) else tuple(matrix.shape)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ValueError(f"{name} has shape {shape} in {owner}; expected a square matrix, one row per object")
 
 
 def require_symmetric(matrix: Array, name: str) -> None:
-    """Raise if the matrix differs from its transpose by more than rounding, with the worst pair."""
+    """Raise ValueError if the matrix differs from its transpose by more than rounding; the error names the worst pair."""
     worst, (i, j), largest = asymmetry(matrix)
     if worst > _ASYMMETRY * largest:
         raise ValueError(
-            f"{name} is not symmetric: entries ({i}, {j}) and ({j}, {i}) differ by {worst:.6g} (the "
-            f"largest entry is {largest:.6g}); expected the same value. Symmetrise it with (K + "
-            "K.T) / 2 if that is what you mean"
+            f"{name} is not symmetric: entries ({i}, {j}) and ({j}, {i}) differ by {worst:.6g} (the largest entry is "
+            f"{largest:.6g}); expected the same value. Symmetrise it with (K + K.T) / 2 if that is what you mean"
         )
 
 
 def len_of(matrix: Any) -> int:
     """The number of rows of an array or nested list."""
-    return int(matrix.shape[0]) if hasattr(matrix, "shape") else len(matrix)
+    return int(np.shape(matrix)[0]) if not hasattr(matrix, "shape") else int(matrix.shape[0])
 
 
 def _as_array(matrix: Any) -> Array:

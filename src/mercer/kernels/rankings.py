@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.core.arrays import Array, is_numpy_array, like, to_numpy
+from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
+from mercer.kernels.classes import in_library
 from mercer.kernels.features import FeatureMap
 from mercer.structures.rankings import as_rankings, order_key, pair_signs, positions
 
@@ -29,16 +30,15 @@ class RankingKernel(Kernel):
         """φ(y) of each row of ranks."""
         raise TypeError(f"{type(self).__name__} must define features(ranks)")
 
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """`X` as rows of ranks."""
+    def _check(self, X: Collection, name: str) -> Collection:
         return as_rankings(X, name, partial=bool(self.partial))
 
     def key(self, x: Any) -> Hashable:
-        """The order, whatever numbers it is written with."""
+        """The order of the items."""
         return order_key(x)
 
     def sees(self, X: Collection) -> np.ndarray:
-        """False for rankings that say nothing: fewer than two items ranked, or all of them tied."""
+        """False for rankings without an order: fewer than two items ranked, or all of them tied."""
         return np.any(pair_signs(to_numpy(self.check(X))) != 0, axis=1)
 
     def pointwise(self, x: Any, z: Any) -> float:
@@ -50,22 +50,28 @@ class RankingKernel(Kernel):
         """The features of rankings of as many items."""
         return RankFeatures(self, self.check(X).shape[1])
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        rows = self._rows(X)
+    def _encode(self, X: Collection, name: str) -> _Ranked:
+        return _Ranked(X, self.features(to_numpy(X).astype(float)))
+
+    def _matrix(self, X: _Ranked, Z: _Ranked | None) -> Array:
         if Z is None:
-            gram = rows @ rows.T
-            return _in_library((gram + gram.T) / 2, X)
-        if Z.shape[1] != X.shape[1]:
+            gram = X.rows @ X.rows.T
+            return in_library((gram + gram.T) / 2, X.ranks)
+        if Z.ranks.shape[1] != X.ranks.shape[1]:
             raise ValueError(
-                f"X ranks {X.shape[1]} items and Z ranks {Z.shape[1]}; expected rankings of the same items"
+                f"X ranks {X.ranks.shape[1]} items and Z ranks {Z.ranks.shape[1]}; expected rankings of the same items"
             )
-        return _in_library(rows @ self._rows(Z).T, X)
+        return in_library(X.rows @ Z.rows.T, X.ranks)
 
-    def _diag(self, X: Collection) -> Array:
-        return _in_library(np.sum(self._rows(X) ** 2, axis=1), X)
+    def _diag(self, X: _Ranked) -> Array:
+        return in_library(np.sum(X.rows**2, axis=1), X.ranks)
 
-    def _rows(self, X: Collection) -> np.ndarray:
-        return self.features(to_numpy(X).astype(float))
+
+class _Ranked(NamedTuple):
+    """Rankings and their features."""
+
+    ranks: Array
+    rows: np.ndarray
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +85,7 @@ class Kemeny(RankingKernel):
     Parameters
     ----------
     partial : bool
-        Whether rankings may have ties (equal ranks) and items that are not ranked (NaN).
+        Allow ties (equal ranks) and items that are not ranked (NaN).
 
     Examples
     --------
@@ -107,7 +113,7 @@ class RankHamming(RankingKernel):
     Parameters
     ----------
     partial : bool
-        Whether rankings may have ties (equal ranks) and items that are not ranked (NaN).
+        Allow ties (equal ranks) and items that are not ranked (NaN).
 
     Examples
     --------
@@ -138,7 +144,7 @@ class Borda(RankingKernel):
     Parameters
     ----------
     partial : bool
-        Whether rankings may have ties (equal ranks) and items that are not ranked (NaN).
+        Allow ties (equal ranks) and items that are not ranked (NaN).
 
     Examples
     --------
@@ -151,7 +157,7 @@ class Borda(RankingKernel):
     partial: bool = False
 
     def features(self, ranks: np.ndarray) -> np.ndarray:
-        """How far each item is ahead of the middle."""
+        """The distance of each item ahead of the middle."""
         first, last = positions(ranks)
         place = (first + last) / 2
         known = ~np.isnan(place)
@@ -170,7 +176,7 @@ class Lehmer(RankingKernel):
     Parameters
     ----------
     partial : bool
-        Whether rankings may have ties (equal ranks) and items that are not ranked (NaN).
+        Allow ties (equal ranks) and items that are not ranked (NaN).
 
     Examples
     --------
@@ -205,8 +211,4 @@ class RankFeatures(FeatureMap):
         X = self.kernel.check(X)
         if X.shape[1] != self.items:
             raise ValueError(f"X ranks {X.shape[1]} items; expected {self.items}, as in training")
-        return _in_library(self.kernel._rows(X), X)
-
-
-def _in_library(a: np.ndarray, X: Collection) -> Array:
-    return a if is_numpy_array(X) else like(a, X)
+        return in_library(self.kernel.features(to_numpy(X).astype(float)), X)

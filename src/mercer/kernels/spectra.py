@@ -1,4 +1,4 @@
-"""Kernels on mass spectra: peaks at the same place."""
+"""Kernels on mass spectra by their peaks."""
 
 from __future__ import annotations
 
@@ -8,56 +8,53 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from mercer.core.arrays import Array, is_array, to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection
-from mercer.kernels._products import products, squared_lengths
-from mercer.kernels._scales import require_positive
-from mercer.kernels.base import Kernel
+from mercer.kernels._sparse import Features
+from mercer.kernels.molecules import WeightedFeatures
 from mercer.structures.molecules.spectra import MassSpectrum, as_spectra
 
 _PLACES = 6
-"""Decimals to which the place of a peak in its bin is kept: m/z that are multiples of the width fill one bin."""
+"""Decimals of the position of a peak in its bin: m/z that are multiples of the width fill one bin."""
 
 _BINS = 2.0**31
-"""Bins that can be told apart."""
+"""Maximum number of bins."""
 
 
-class _Binned(Kernel):
+class _Bins(Features):
+    """Spectra as rows of bins, which have the same number in every collection."""
+
+    def rows_in(self, other: Self) -> sparse.csr_array:
+        """The bins up to the last one of another collection."""
+        width = other.rows.shape[1]
+        rows = self.rows[:, :width]
+        rows.resize(rows.shape[0], width)
+        return rows
+
+
+class _Binned(WeightedFeatures):
     """Spectra as rows of soft bins."""
 
     is_psd = True
+    feature = "bin"
 
     width: float
     power: float
-    weights: Any
 
     def positions(self, spectrum: MassSpectrum) -> np.ndarray:
-        """Where on the axis each peak counts; below zero it does not."""
+        """The position of each peak on the axis of bins; negative for a peak that does not count."""
         raise TypeError(f"{type(self).__name__} must define positions(spectrum)")
 
     def check_parameters(self) -> None:
-        """A width above zero, a power from zero, weights that are numbers from zero."""
-        require_positive(self.width, "width", self)
-        require_positive(self.power, "power", self)
-        if self.weights is None or (isinstance(self.weights, str) and self.weights == "idf"):
-            return
-        weights = to_numpy(self.weights) if is_array(self.weights) else None
-        if weights is None or weights.ndim != 1 or weights.dtype.kind not in "iuf" or len(weights) == 0:
-            name = type(self).__name__
-            raise ValueError(f"weights={self.weights!r:.60} in {name}; expected None, 'idf' or a number for each bin")
-        if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-            raise ValueError(
-                f"weights in {type(self).__name__} are below zero or not finite; expected numbers from zero"
-            )
+        """Raise ValueError unless width and power are above zero and the weights are numbers from zero."""
+        self._require_positive("width")
+        self._require_positive("power")
+        super().check_parameters()
 
-    @property
-    def is_resolved(self) -> bool:
-        """Whether the weights are numbers."""
-        return not isinstance(self.weights, str)
-
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of spectra."""
-        return as_spectra(X, name)
+    def occurring(self, X: np.ndarray) -> np.ndarray:
+        """The number of spectra with a peak in each bin; none in the last one, which stands for all bins further out."""
+        bins = self._rows(X, weighted=False)
+        return np.append(np.bincount(bins.indices[bins.data > 0], minlength=bins.shape[1]), 0)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The kernel of two spectra, bin by bin."""
@@ -66,32 +63,22 @@ class _Binned(Kernel):
 
     def sees(self, X: Collection) -> np.ndarray:
         """False for spectra without a peak that counts."""
-        return self._diag(self.check(X)) > 0
+        return _Bins(self._rows(self.check(X))).squared_lengths > 0
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> Array:
-        left = self._rows(X)
-        if Z is None:
-            return products(left)
-        right = self._rows(Z)
-        width = max(left.shape[1], right.shape[1])
-        left.resize(left.shape[0], width)
-        right.resize(right.shape[0], width)
-        return products(left, right)
+    def _check(self, X: Collection, name: str) -> np.ndarray:
+        return as_spectra(X, name)
 
-    def _diag(self, X: Collection) -> Array:
-        return squared_lengths(self._rows(X))
+    def _encode(self, X: np.ndarray, name: str) -> _Bins:
+        return _Bins(self._rows(X))
 
-    def _resolved(self, X: Collection) -> Self:
-        if not isinstance(self.weights, str):
-            return self
-        bins = self._rows(X, weighted=False)
-        having = np.bincount(bins.indices[bins.data > 0], minlength=bins.shape[1])
-        # the last weight is that of every bin further out, where no training spectrum has a peak
-        weights = np.log((1.0 + len(X)) / (1.0 + np.append(having, 0)))
-        return type(self)(**(self.get_params(deep=False) | {"weights": weights}))
+    def _matrix(self, X: _Bins, Z: _Bins | None) -> np.ndarray:
+        return X.products(Z)
+
+    def _diag(self, X: _Bins) -> np.ndarray:
+        return X.squared_lengths
 
     def _rows(self, X: Collection, weighted: bool = True) -> sparse.csr_array:
-        """One row of bins for each spectrum: a peak between the middles of two is shared out between them."""
+        """One row of bins for each spectrum; a peak between the middles of two bins is divided between them."""
         row = np.repeat(np.arange(len(X)), [len(spectrum) for spectrum in X])
         place = np.round(np.concatenate([self.positions(spectrum) for spectrum in X]) / float(self.width), _PLACES)
         height = np.concatenate([spectrum.intensity for spectrum in X]) ** float(self.power)
@@ -120,7 +107,7 @@ class _Binned(Kernel):
 class Peaks(_Binned):
     r"""Peaks at the same m/z, :math:`k(x, z) = \sum_b w_b^2\, x_b z_b` over soft bins b.
 
-    :math:`x_b` adds up the intensities to the given power, each peak shared out between the two bins around it.
+    :math:`x_b` is the sum of the intensities to the given power, each peak divided between the two bins around it.
 
     Spectra are `mercer.structures.molecules.MassSpectrum`, or rows of m/z and intensity.
 
@@ -176,8 +163,7 @@ class NeutralLosses(_Binned):
     power: float = 0.25
     weights: Any = None
 
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of spectra with precursors."""
+    def _check(self, X: Collection, name: str) -> np.ndarray:
         spectra = as_spectra(X, name)
         for i, spectrum in enumerate(spectra):
             if spectrum.precursor is None:
@@ -187,5 +173,5 @@ class NeutralLosses(_Binned):
         return spectra
 
     def positions(self, spectrum: MassSpectrum) -> np.ndarray:
-        """What each fragment lost."""
+        """The loss of each fragment."""
         return spectrum.losses

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core.collections import Collection, as_objects
-from mercer.kernels._products import products, squared_lengths
-from mercer.kernels._trees import planted, subset_diagonal, subset_gram
+from mercer.core.validation import is_real
+from mercer.kernels._sparse import Features, counted
+from mercer.kernels._trees import Forest, subset_diagonal, subset_gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import SparseFeatureMap
-from mercer.kernels.strings._ngrams import counted
-from mercer.structures.trees import Tree, as_tree, flattened, nodes, production
+from mercer.structures.trees import Tree, as_tree, flattened, is_node, nodes, production
 
 
 class TreeKernel(Kernel):
     """A kernel whose objects are trees: text in brackets, nested tuples, or lists with a method ``label()``.
 
-    Trees stay what they were given as; two forms of one tree are the same object to the kernel.
+    Trees keep the form in which they are given; two forms of one tree are the same object to the kernel.
     """
 
     is_psd = True
@@ -31,19 +30,17 @@ class TreeKernel(Kernel):
     decay: float
 
     def check_parameters(self) -> None:
-        """A decay in (0, 1]."""
-        if isinstance(self.decay, bool) or not isinstance(self.decay, Real) or not 0 < self.decay <= 1:
-            raise ValueError(f"decay={self.decay!r} in {type(self).__name__}; expected a number above 0, at most 1")
+        """Raise ValueError unless the decay is in (0, 1]."""
+        self._require(is_real(self.decay) and 0 < self.decay <= 1, "decay", "a number above 0, at most 1")
 
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of trees, each in the form it came in."""
+    def key(self, x: Any) -> Hashable:
+        """The tree from left to right."""
+        return flattened(x)
+
+    def _check(self, X: Collection, name: str) -> np.ndarray:
         objects = as_objects(X, name)
         _read(objects, name)
         return objects
-
-    def key(self, x: Any) -> Hashable:
-        """The tree from left to right, whatever form it came in."""
-        return flattened(x)
 
 
 @dataclass(eq=False, repr=False)
@@ -52,8 +49,8 @@ class Subtree(TreeKernel):
 
     .. math:: k(T, T') = \sum_{t} \lambda^{|t|}\, |T|_t\, |T'|_t
 
-    where :math:`|T|_t` is how often the subtree t hangs in T, and :math:`|t|` is its number of nodes, leaves not counted. Each
-    subtree is one feature, so that outputs have explicit coordinates.
+    where :math:`|T|_t` is the number of times the subtree t hangs in T, and :math:`|t|` is its number of nodes, leaves not
+    counted. Each subtree is one feature, so that outputs have explicit coordinates.
 
     Parameters
     ----------
@@ -79,22 +76,40 @@ class Subtree(TreeKernel):
     def feature_map(self, X: Collection) -> SubtreeCounts:
         """One column for each complete subtree in `X`, in order of first appearance."""
         self.check_parameters()
-        columns: dict[Hashable, int] = {}
-        for tree in _read(self.check(X)):
-            _hanging(tree, columns, grow=True)
-        return SubtreeCounts(list(columns), self.decay)
+        return SubtreeCounts(list(_Subtrees(_read(self.check(X)), self.decay).index), self.decay)
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        features = self.feature_map(X)
-        return products(*(features.sparse_rows(side) for side in (X, Z) if side is not None))
+    def _encode(self, X: np.ndarray, name: str) -> _Subtrees:
+        return _Subtrees(_read(X), self.decay)
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return squared_lengths(self.feature_map(X).sparse_rows(X))
+    def _matrix(self, X: _Subtrees, Z: _Subtrees | None) -> np.ndarray:
+        return X.products(Z)
+
+    def _diag(self, X: _Subtrees) -> np.ndarray:
+        return X.squared_lengths
+
+
+class _Subtrees(Features):
+    """Trees as weighted counts of their complete subtrees, in order of first appearance."""
+
+    def __init__(self, trees: list[Tree], decay: float) -> None:
+        self.trees = trees
+        self.decay = float(decay)
+        self.index: dict[Hashable, int] = {}
+        found = [_hanging(tree, self.index, grow=True) for tree in trees]
+        self.sizes = np.asarray(_sizes(self.index), dtype=float)
+        super().__init__(self._weighted(found))
+
+    def rows_in(self, other: Self) -> sparse.csr_array:
+        """The subtrees that occur in another collection."""
+        return other._weighted([_hanging(tree, other.index) for tree in self.trees])
+
+    def _weighted(self, found: list[list[int]]) -> sparse.csr_array:
+        return _weighted_counts(found, self.sizes, self.decay)
 
 
 @dataclass
 class SubtreeCounts(SparseFeatureMap):
-    """How often each complete subtree of a vocabulary hangs in a tree, times √λ to the power of its size."""
+    """Counts of the complete subtrees of a vocabulary in each tree, times √λ to the power of their sizes."""
 
     subtrees: list[Hashable]
     """The subtree of each column: its label and its children, each a word, or the column of a subtree in a tuple."""
@@ -108,11 +123,8 @@ class SubtreeCounts(SparseFeatureMap):
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The weighted counts, one row per tree."""
         columns = {t: j for j, t in enumerate(self.subtrees)}
-        found = [[j for j in _hanging(tree, columns) if j >= 0] for tree in _read(as_objects(X))]
-        row = np.repeat(np.arange(len(found)), [len(each) for each in found])
-        column = np.asarray([j for each in found for j in each], dtype=np.intp)
-        sizes = np.asarray(_sizes(self.subtrees), dtype=float)
-        return counted(row, column, (len(found), self.dimension), float(self.decay) ** (sizes[column] / 2))
+        found = [_hanging(tree, columns) for tree in _read(as_objects(X))]
+        return _weighted_counts(found, np.asarray(_sizes(self.subtrees), dtype=float), float(self.decay))
 
 
 @dataclass(eq=False, repr=False)
@@ -168,16 +180,18 @@ class SubsetTree(TreeKernel):
             return 0.0
         value = float(self.decay)
         for child, other in zip(n[1:], m[1:], strict=True):
-            if isinstance(child, tuple):
+            if is_node(child):
                 value *= 1.0 + below[id(child), id(other)]
         return value
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        forests = planted(*(_read(side) for side in (X, Z) if side is not None))
-        return self._finite(subset_gram(forests[0], None if Z is None else forests[1], float(self.decay)))
+    def _encode(self, X: np.ndarray, name: str) -> Forest:
+        return Forest.of(_read(X))
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return self._finite(subset_diagonal(planted(_read(X))[0], float(self.decay)))
+    def _matrix(self, X: Forest, Z: Forest | None) -> np.ndarray:
+        return self._finite(subset_gram(X, Z, float(self.decay)))
+
+    def _diag(self, X: Forest) -> np.ndarray:
+        return self._finite(subset_diagonal(X, float(self.decay)))
 
     def _finite(self, values: np.ndarray) -> np.ndarray:
         if not np.isfinite(values).all():
@@ -192,17 +206,25 @@ def _read(objects: np.ndarray, name: str = "X") -> list[Tree]:
     return [as_tree(tree, f"{name}[{i}]") for i, tree in enumerate(objects)]
 
 
-def _hanging(tree: Tree, columns: dict[Hashable, int], grow: bool = False) -> list[int]:
-    """The column of every complete subtree, children before their parents; -1 for one that has none, and is not to `grow` one.
+def _weighted_counts(found: list[list[int]], sizes: np.ndarray, decay: float) -> sparse.csr_array:
+    """Counts of the columns found in each tree, weighted by the sizes of their subtrees; -1 is left out."""
+    row = np.repeat(np.arange(len(found)), [len(each) for each in found])
+    column = np.asarray([j for each in found for j in each], dtype=np.intp)
+    row, column = row[column >= 0], column[column >= 0]
+    return counted(row, column, (len(found), len(sizes)), decay ** (sizes[column] / 2))
 
-    A subtree is known by its label and the columns of its children: nothing below it is looked at again.
+
+def _hanging(tree: Tree, columns: dict[Hashable, int], grow: bool = False) -> list[int]:
+    """The column of every complete subtree, children before their parents; -1 for one without, unless columns may `grow`.
+
+    A subtree is identified by its label and the columns of its children.
     """
     found: list[int] = []
     waiting: list[int] = []  # columns of nodes whose parent is still to come
     for node in nodes(tree):
-        inner = sum(isinstance(child, tuple) for child in node[1:])
+        inner = sum(map(is_node, node[1:]))
         below = iter(waiting[len(waiting) - inner :])
-        shape = node[0], tuple((next(below),) if isinstance(child, tuple) else child for child in node[1:])
+        shape = node[0], tuple((next(below),) if is_node(child) else child for child in node[1:])
         del waiting[len(waiting) - inner :]
         waiting.append(columns.setdefault(shape, len(columns)) if grow else columns.get(shape, -1))
         found.append(waiting[-1])
@@ -213,5 +235,5 @@ def _sizes(subtrees: Iterable[Any]) -> list[int]:
     """The number of nodes of each subtree, leaves not counted; they stand in the order of their columns."""
     sizes: list[int] = []
     for _, children in subtrees:
-        sizes.append(1 + sum(sizes[child[0]] for child in children if isinstance(child, tuple)))
+        sizes.append(1 + sum(sizes[child[0]] for child in children if is_node(child)))
     return sizes

@@ -1,19 +1,27 @@
-"""Kernels on vectors: rows of a numeric array of any library."""
+"""Kernels on vectors, rows of a numeric array of any library, and the width of bell-shaped kernels."""
 
 from __future__ import annotations
 
+import math
+import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
-from scipy.spatial.distance import cdist
+import numpy as np
 
-from mercer.core.arrays import Array, exp, is_numpy_array, is_torch_array, like, namespace
-from mercer.core.collections import Collection, as_vectors
-from mercer.kernels._scales import ScaledByDistance, require_positive
-from mercer.kernels.base import Kernel
+from mercer.core.arrays import Array, NumericalWarning, exp, is_numpy_array, is_torch_array, like, namespace, to_numpy
+from mercer.core.collections import Collection, as_vectors, take
+from mercer.core.validation import is_real, is_whole
+from mercer.kernels.base import Kernel, row_blocks
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.grams import row_blocks, to_gaussian, to_squared_distances
+
+_SAMPLE = 1000
+"""Number of objects whose distances give a median: half a million pairs."""
+
+_FAR = 2.0**20
+"""Squared distance from the origin, in units of the squared scale, up to which distances come from inner products: their
+rounding then changes a Gaussian by less than 1e-9."""
 
 
 class VectorKernel(Kernel):
@@ -24,8 +32,12 @@ class VectorKernel(Kernel):
         """True: the objects are rows of a numeric array."""
         return True
 
-    def check(self, X: Collection, name: str = "X") -> Array:
-        """`X` as a 2-D array of finite doubles."""
+    @property
+    def form(self) -> str | None:
+        """Vectors, unless a subclass checks more than that."""
+        return "vectors" if type(self)._check is VectorKernel._check else None
+
+    def _check(self, X: Collection, name: str) -> Array:
         return as_vectors(X, name)
 
 
@@ -65,8 +77,7 @@ class Polynomial(VectorKernel):
     degree : int
         d, at least 1.
     coef0 : float
-        c, not negative: the weight of the lower degrees. With 0 only products of exactly `degree`
-        features count.
+        c, not negative: the weight of the lower degrees. With 0 only products of exactly `degree` features count.
     gamma : float
         γ, above zero.
 
@@ -83,12 +94,10 @@ class Polynomial(VectorKernel):
     gamma: float = 1.0
 
     def check_parameters(self) -> None:
-        """The ranges in which a polynomial is a kernel."""
-        if isinstance(self.degree, bool) or not isinstance(self.degree, Integral) or self.degree < 1:
-            raise ValueError(f"degree={self.degree!r} in Polynomial; expected a whole number, 1 or more")
-        if not isinstance(self.coef0, Real) or not 0 <= float(self.coef0) < float("inf"):
-            raise ValueError(f"coef0={self.coef0!r} in Polynomial; expected a finite number, zero or more")
-        require_positive(self.gamma, "gamma", self)
+        """Raise ValueError outside the ranges in which a polynomial is a kernel."""
+        self._require(is_whole(self.degree) and self.degree >= 1, "degree", "a whole number, 1 or more")
+        self._require(is_real(self.coef0) and 0 <= self.coef0 < math.inf, "coef0", "a finite number, zero or more")
+        self._require_positive("gamma")
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The polynomial of the inner product."""
@@ -111,6 +120,45 @@ class Polynomial(VectorKernel):
         return power
 
 
+class ScaledByDistance(Kernel):
+    """A kernel that falls with a distance measured in units of `scale`, which may be ``"median"``."""
+
+    scale: float | str
+
+    def distances(self, X: Collection) -> Array:
+        """The distances the scale is compared with, one row and column per object of a checked collection."""
+        raise TypeError(f"{type(self).__name__} must define distances(X)")
+
+    def check_parameters(self) -> None:
+        """Raise ValueError unless the scale is a number above zero, or "median"."""
+        if self._is_number:
+            self._require_positive("scale")
+        else:
+            expected = "a number above zero, or 'median' for the median distance of the training objects"
+            self._require(self.scale == "median", "scale", expected)
+
+    @property
+    def is_resolved(self) -> bool:
+        """True if the scale is a number."""
+        return super().is_resolved and self._is_number
+
+    @property
+    def _is_number(self) -> bool:
+        return not isinstance(self.scale, str)
+
+    def _resolved(self, X: Collection) -> Self:
+        if self._is_number:
+            return self
+        return type(self)(**self.get_params(deep=False) | {"scale": self._median(sample(X, self.pairwise))})
+
+    def _median(self, X: Collection) -> float:
+        return self._median_of(self.distances(X))
+
+    def _median_of(self, distances: Array) -> float:
+        pairs = to_numpy(distances)[np.triu_indices(distances.shape[0], 1)]
+        return median_of(pairs, distances.shape[0], type(self).__name__)
+
+
 @dataclass(eq=False, repr=False)
 class Gaussian(ScaledByDistance, VectorKernel):
     r"""The radial basis function, :math:`k(x, z) = \exp(-\|x - z\|^2 / (2 s^2))`.
@@ -118,8 +166,7 @@ class Gaussian(ScaledByDistance, VectorKernel):
     Parameters
     ----------
     scale : float or "median"
-        s, a distance. "median" is the median distance of the training vectors (of 1000 of them when
-        there are more).
+        s, a distance. "median" is the median distance of the training vectors (of 1000 of them if there are more).
 
     Examples
     --------
@@ -139,14 +186,29 @@ class Gaussian(ScaledByDistance, VectorKernel):
 
     def distances(self, X: Array) -> Array:
         """Euclidean distances."""
-        xp = namespace(X)
-        return xp.sqrt(xp.clip(squared_euclidean(X, None), 0.0, None))
+        return self._distances(CentredVectors(X))
 
-    def _matrix(self, X: Array, Z: Array | None) -> Array:
-        return to_gaussian(squared_euclidean(X, Z), float(self.scale))
+    def _distances(self, X: CentredVectors, limit: float = math.inf) -> Array:
+        squared = squared_distances(X, None, limit)
+        return namespace(squared).sqrt(namespace(squared).clip(squared, 0.0, None))
 
-    def _diag(self, X: Array) -> Array:
-        return ones(X)
+    def _median(self, X: Array) -> float:
+        vectors = CentredVectors(X)
+        median = self._median_of(self._distances(vectors))
+        limit = _FAR * median * median
+        if float(namespace(X).max(vectors.norms)) <= limit:
+            return median
+        return self._median_of(self._distances(vectors, limit))
+
+    def _encode(self, X: Array, name: str) -> CentredVectors:
+        return CentredVectors(X)
+
+    def _matrix(self, X: CentredVectors, Z: CentredVectors | None) -> Array:
+        scale = float(self.scale)
+        return to_gaussian(squared_distances(X, Z, _FAR * scale * scale), scale)
+
+    def _diag(self, X: CentredVectors) -> Array:
+        return ones(X.vectors)
 
 
 @dataclass(eq=False, repr=False)
@@ -156,8 +218,7 @@ class Laplacian(ScaledByDistance, VectorKernel):
     Parameters
     ----------
     scale : float or "median"
-        s, a distance. "median" is the median L1 distance of the training vectors (of 1000 when
-        there are more).
+        s, a distance. "median" is the median L1 distance of the training vectors (of 1000 if there are more).
 
     Examples
     --------
@@ -202,8 +263,39 @@ class Vectors(FeatureMap):
         return X
 
 
+class CentredVectors:
+    """Vectors and their squared norms around an origin: their mean, or the median, which few far vectors do not move."""
+
+    def __init__(self, vectors: Array, by_median: bool = False) -> None:
+        self.vectors = vectors
+        self.by_median = by_median
+
+    @cached_property
+    def origin(self) -> Array:
+        """The origin; distances do not depend on it, and near it little is lost to cancellation."""
+        xp = namespace(self.vectors)
+        if self.by_median:
+            return xp.sort(self.vectors, axis=0)[self.vectors.shape[0] // 2, :]
+        return xp.mean(self.vectors, axis=0)
+
+    @cached_property
+    def rows(self) -> Array:
+        """The vectors seen from the origin."""
+        return self.vectors - self.origin
+
+    @cached_property
+    def norms(self) -> Array:
+        """Squared distances from the origin."""
+        return namespace(self.rows).sum(self.rows * self.rows, axis=1)
+
+    @cached_property
+    def robust(self) -> CentredVectors:
+        """The same vectors around the median."""
+        return CentredVectors(self.vectors, by_median=True)
+
+
 def matched(X: Array, Z: Array) -> Array:
-    """`Z` in the library of `X`; an error where the vectors have different lengths."""
+    """`Z` in the library of `X`; an error if the vectors have different lengths."""
     if X.shape[1] != Z.shape[1]:
         raise ValueError(
             f"X has {X.shape[1]} features and Z has {Z.shape[1]}; expected vectors of one length on both sides"
@@ -212,33 +304,69 @@ def matched(X: Array, Z: Array) -> Array:
 
 
 def inner_products(X: Array, Z: Array | None) -> Array:
-    """X Zᵀ, exactly symmetric when there is no `Z`."""
+    """X Zᵀ, exactly symmetric if there is no `Z`."""
     if Z is not None:
         return X @ matched(X, Z).T
     products = X @ X.T
-    # NumPy sees that both sides are one matrix and fills one triangle from the other; others need
-    # not
+    # NumPy sees that both sides are one matrix and fills one triangle from the other; others may not
     return products if is_numpy_array(X) else 0.5 * (products + products.T)
 
 
-def squared_euclidean(X: Array, Z: Array | None) -> Array:
-    """Squared distances by one matrix product; not clipped, so rounding may leave some below zero."""
-    xp = namespace(X)
-    Z = None if Z is None else matched(X, Z)
-    # distances do not change with the origin, and close to it little is lost to cancellation
-    origin = xp.mean(X if Z is None else Z, axis=0)
-    X = X - origin
+def squared_euclidean(X: Array, Z: Array | None, scale: float = 1.0) -> Array:
+    """Squared distances with an error below about 1e-9 of the squared scale; rounding may leave some below zero."""
+    return squared_distances(CentredVectors(X), None if Z is None else CentredVectors(Z), _FAR * scale * scale)
+
+
+def squared_distances(X: CentredVectors, Z: CentredVectors | None, limit: float = math.inf) -> Array:
+    """Squared distances by one matrix product, whose rounding grows with the norms.
+
+    If a norm is above `limit`, the median is the origin, so that a far vector does not spoil the distances of the others,
+    and distances of vectors that are still beyond the limit come from differences.
+    """
+    xp = namespace(X.vectors)
     if Z is None:
-        products = inner_products(X, None)
-        norms = xp.asarray(xp.linalg.diagonal(products), copy=True)
-        return to_squared_distances(products, norms, norms)
-    Z = Z - origin
-    return to_squared_distances(X @ Z.T, xp.sum(X * X, axis=1), xp.sum(Z * Z, axis=1))
+        others = X.vectors
+        products = inner_products(X.rows, None)
+        left = right = xp.asarray(xp.linalg.diagonal(products), copy=True)
+    else:
+        others = matched(X.vectors, Z.vectors)
+        rows = X.vectors - like(Z.origin, others)
+        products = rows @ like(Z.rows, others).T
+        left, right = xp.sum(rows * rows, axis=1), like(Z.norms, others)
+    squared = to_squared_distances(products, left, right)
+    if max(float(xp.max(left)), float(xp.max(right))) <= limit:
+        return squared
+    if not (X if Z is None else Z).by_median:
+        return squared_distances(X.robust, None if Z is None else Z.robust, limit)
+    for i in np.flatnonzero(to_numpy(left) > limit).tolist():
+        squared[i, :] = xp.sum((others - X.vectors[i, :]) ** 2, axis=1)
+        if Z is None:
+            squared[:, i] = squared[i, :]
+    return squared
+
+
+def to_squared_distances(gram: Array, left: Array, right: Array) -> Array:
+    """‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z), over `gram`; rounding may leave some below zero."""
+    for rows in row_blocks(gram):
+        # the two norms are added first: a sum of two is the same in either order, so symmetry is exact
+        gram[rows, :] = (left[rows, None] + right[None, :]) - 2.0 * gram[rows, :]
+    return gram
+
+
+def to_gaussian(squared: Array, scale: float) -> Array:
+    """exp(−d² / (2 scale²)) over the squared distances; those below zero by rounding count as zero."""
+    xp = namespace(squared)
+    for rows in row_blocks(squared):
+        # divided twice, so that neither a tiny nor a huge scale overflows when squared
+        squared[rows, :] = exp(xp.clip(squared[rows, :], 0.0, None) / (-2.0 * scale) / scale)
+    return squared
 
 
 def city_block(X: Array, Z: Array) -> Array:
     """L1 distances of all pairs."""
     if is_numpy_array(X):
+        from scipy.spatial.distance import cdist
+
         return cdist(X, Z, "cityblock")
     if is_torch_array(X):
         import torch
@@ -252,3 +380,30 @@ def ones(X: Array) -> Array:
     """A one for each object, in the library and on the device of `X`."""
     xp = namespace(X)
     return xp.ones(X.shape[0], dtype=X.dtype, device=None if is_numpy_array(X) else X.device)
+
+
+def sample(X: Collection, pairwise: bool) -> Collection:
+    """`X`, or a fixed random choice of its objects if there are many (rows and columns of a Gram matrix)."""
+    n = X.shape[0]
+    if n <= _SAMPLE:
+        return X
+    chosen = np.sort(np.random.default_rng(0).choice(n, _SAMPLE, replace=False))
+    rows = take(X, chosen)
+    return take(rows.T, chosen).T if pairwise else rows
+
+
+def median_of(pairs: np.ndarray, count: int, owner: str) -> float:
+    """The median distance over pairs of `count` objects; over the pairs that differ if most are equal; 1.0 if all are."""
+    median = float(np.median(pairs)) if pairs.size else 0.0
+    if median > 0:
+        return median
+    apart = pairs[pairs > 0]
+    found = float(np.median(apart)) if apart.size else 1.0
+    used = f"the median of the {apart.size} pairs that differ, {found:.6g}, is used" if apart.size else "1.0 is used"
+    warnings.warn(
+        f"scale='median' in {owner}: the median distance of {count} objects is zero, {used}; give a number if you know "
+        "the scale",
+        NumericalWarning,
+        stacklevel=7,
+    )
+    return found

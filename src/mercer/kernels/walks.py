@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from mercer.core.collections import Collection
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
-from mercer.kernels._scales import require_positive
 from mercer.kernels.graphs import GraphKernel
 from mercer.structures.graphs import FlatGraphs, flatten
 
 _ENOUGH = 1e-13
-"""Share of the kernel value that further steps may still add when the sum is stopped."""
+"""Share of the kernel value that is left out when the sum is stopped."""
 
 _SMALL = 2e4
 """Pairs of nodes for which a second thread is not worth starting."""
@@ -52,9 +50,9 @@ class RandomWalk(GraphKernel):
     node_label: str | None = "label"
 
     def check_parameters(self) -> None:
-        """A decay above zero, and the name of an attribute."""
+        """Raise an error unless the decay is above zero and labels are given by a name."""
         super().check_parameters()
-        require_positive(self.decay, "decay", self)
+        self._require_positive("decay")
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The kernel of two graphs, from the product graph itself."""
@@ -65,29 +63,25 @@ class RandomWalk(GraphKernel):
         product = np.kron(*(nx.to_numpy_array(g, weight=None) for g in (x, z)))[np.ix_(same, same)]
         return float(np.linalg.solve(np.eye(len(product)) - self.decay * product, np.ones(len(product))).sum())
 
-    def sees(self, X: Collection) -> np.ndarray:
-        """True: every node is a walk."""
-        return np.ones(len(self.check(X)), dtype=bool)
+    def _encode(self, X: np.ndarray, name: str) -> _Neighbours:
+        return _Neighbours.of(flatten(X, self.node_label, None, name))
 
-    def _matrix(self, X: Collection, Z: Collection | None) -> np.ndarray:
-        left = flatten(X, self.node_label, None)
-        right = left if Z is None else flatten(Z, self.node_label, None, "Z")
-        self._require_finite(left, right)
-        gram = np.empty((len(X), len(right.starts) - 1))
-        sides = (*_packed(left), *_packed(right))
-        room = int(left.sizes.max()) * int(right.sizes.max())
+    def _matrix(self, X: _Neighbours, Z: _Neighbours | None) -> np.ndarray:
+        other = X if Z is None else Z
+        self._require_finite(float(X.eigenvalues.max()), float(other.eigenvalues.max()))
+        gram = np.empty((len(X.eigenvalues), len(other.eigenvalues)))
+        room = int(np.diff(X.starts).max()) * int(np.diff(other.starts).max())
 
         def fill(rows: np.ndarray) -> None:
-            _add_walks(*sides, float(self.decay), rows, Z is None, np.empty(room), np.empty(room), np.empty(room), gram)
+            _add_walks(X, other, float(self.decay), rows, Z is None, np.empty((3, room)), gram)
 
-        in_threads(fill, len(X), float(left.starts[-1]) * float(right.starts[-1]) > _SMALL)
+        in_threads(fill, len(gram), float(X.starts[-1]) * float(other.starts[-1]) > _SMALL)
         return gram
 
-    def _diag(self, X: Collection) -> np.ndarray:
-        return np.asarray([self._matrix(X[i : i + 1], None)[0, 0] for i in range(len(X))])
+    def _diag(self, X: _Neighbours) -> np.ndarray:
+        return np.asarray([self._matrix(X.alone(i), None)[0, 0] for i in range(len(X.eigenvalues))])
 
-    def _require_finite(self, left: FlatGraphs, right: FlatGraphs) -> None:
-        first, second = (largest_eigenvalue(side) for side in (left, right))
+    def _require_finite(self, first: float, second: float) -> None:
         if self.decay * first * second >= 1.0:
             raise ValueError(
                 f"decay={self.decay!r} in RandomWalk, and the largest eigenvalues of the graphs are {first:.4g} and "
@@ -95,33 +89,45 @@ class RandomWalk(GraphKernel):
             )
 
 
-def largest_eigenvalue(flat: FlatGraphs) -> float:
-    """The largest eigenvalue of all the adjacency matrices."""
-    return max(float(np.linalg.eigvalsh(matrices)[:, -1].max()) for _, matrices in flat.adjacencies())
+class _Neighbours(NamedTuple):
+    """Graphs one after the other: the neighbours of node i are ``there[firsts[i]:firsts[i + 1]]``, counted from its graph."""
 
+    starts: np.ndarray
+    labels: np.ndarray
+    firsts: np.ndarray
+    there: np.ndarray
+    eigenvalues: np.ndarray
+    """The largest eigenvalue of each adjacency matrix."""
 
-def _packed(flat: FlatGraphs) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Starts of the graphs, labels, and the neighbours of each node as numbers within its graph, with their starts."""
-    order = np.argsort(flat.ends[0], kind="stable")
-    here, there = flat.ends[:, order]
-    firsts = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=int(flat.starts[-1])))]).astype(np.intp)
-    return flat.starts, flat.labels, firsts, there - flat.starts[flat.graph_of[there]]
+    @classmethod
+    def of(cls, flat: FlatGraphs) -> Self:
+        order = np.argsort(flat.ends[0], kind="stable")
+        here, there = flat.ends[:, order]
+        firsts = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=int(flat.starts[-1])))]).astype(np.intp)
+        eigenvalues = np.empty(len(flat.sizes))
+        for members, matrices in flat.adjacencies():
+            eigenvalues[members] = np.linalg.eigvalsh(matrices)[:, -1]
+        return cls(flat.starts, flat.labels, firsts, there - flat.starts[flat.graph_of[there]], eigenvalues)
+
+    def alone(self, i: int) -> Self:
+        """The i-th graph."""
+        return self._replace(starts=self.starts[i : i + 2], eigenvalues=self.eigenvalues[i : i + 1])
 
 
 @compiled
-def _add_walks(  # type: ignore[no-untyped-def]
-    starts, labels, firsts, there, other_starts, other_labels, other_firsts, other_there, decay, rows, symmetric,
-    value, half, term, gram,
-):  # fmt: skip
+def _add_walks(  # noqa: C901, PLR0913
+    X: _Neighbours, Z: _Neighbours, decay: float, rows: np.ndarray, symmetric: bool, space: np.ndarray, gram: np.ndarray
+) -> None:
     """The sum over n of decayⁿ 1ᵀAⁿ1 for some rows: one step in one graph, then one in the other, again and again."""
+    value, half, term = space[0], space[1], space[2]
     for i in rows:
-        a, n = starts[i], starts[i + 1] - starts[i]
-        for j in range(i + 1 if symmetric else len(other_starts) - 1):
-            b, m = other_starts[j], other_starts[j + 1] - other_starts[j]
+        a, n = X.starts[i], X.starts[i + 1] - X.starts[i]
+        for j in range(i + 1 if symmetric else len(Z.starts) - 1):
+            b, m = Z.starts[j], Z.starts[j + 1] - Z.starts[j]
             total = 0.0
             for u in range(n):
                 for v in range(m):
-                    same = 1.0 if labels[a + u] == other_labels[b + v] else 0.0
+                    same = 1.0 if X.labels[a + u] == Z.labels[b + v] else 0.0
                     value[u * m + v] = same
                     term[u * m + v] = same
                     total += same
@@ -130,21 +136,21 @@ def _add_walks(  # type: ignore[no-untyped-def]
                 for u in range(n):
                     for v in range(m):
                         half[u * m + v] = 0.0
-                    for p in range(firsts[a + u], firsts[a + u + 1]):
+                    for p in range(X.firsts[a + u], X.firsts[a + u + 1]):
                         for v in range(m):
-                            half[u * m + v] += term[there[p] * m + v]
+                            half[u * m + v] += term[X.there[p] * m + v]
                 before, added = added, 0.0
                 for u in range(n):
                     for v in range(m):
                         if value[u * m + v] == 0.0:
                             continue
                         step = 0.0
-                        for q in range(other_firsts[b + v], other_firsts[b + v + 1]):
-                            step += half[u * m + other_there[q]]
+                        for q in range(Z.firsts[b + v], Z.firsts[b + v + 1]):
+                            step += half[u * m + Z.there[q]]
                         term[u * m + v] = decay * step
                         added += decay * step
                 total += added
-                # what is left shrinks at least as fast as it did in the last step, once that is settled
+                # the rest shrinks at least as fast as in the last step, once terms shrink
                 if added < before and added * added / (before - added) < _ENOUGH * total:
                     break
             gram[i, j] = total

@@ -1,10 +1,9 @@
-"""What every kernel keeps to."""
+"""The contract of kernels."""
 
 from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,38 +12,36 @@ from sklearn.base import clone
 import mercer.kernels
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, members, take
+from mercer.core.validation import is_real
 from mercer.kernels import GaussianOf, Kernel
-from mercer.kernels.base import _same, holds_data
+from mercer.kernels.base import holds_data, same
 
 
 def check_kernel(kernel: Kernel, X: Collection, Z: Collection | None = None, rtol: float = 1e-8) -> list[str]:
     r"""Raise AssertionError unless `kernel` keeps the contract of a kernel on the objects `X`.
 
-    The Gram matrix is finite, symmetric and positive semi-definite, :math:`\lambda_{\min} \ge
-    -\text{rtol}\,\lambda_{\max}`; ``k(X)`` is ``k(X, X)``; ``k(X, Z)`` is the transpose of ``k(Z,
-    X)``; `diag` is the diagonal; the vectorised form agrees with `pointwise`; the order of the
-    objects does not matter; sums, products, cosines and Gaussians of the kernel are what they say,
-    in mixed nesting; a feature map gives the kernel back; `clone`, `get_params`, `set_params`,
-    ``==`` and `repr` work; `resolve` changes nothing the second time; and neither the kernel nor
-    `X` is changed by any of it.
+    The Gram matrix is finite, symmetric and positive semi-definite, :math:`\lambda_{\min} \ge -\text{rtol}\,\lambda_{\max}`;
+    ``k(X)`` is ``k(X, X)``; ``k(X, Z)`` is the transpose of ``k(Z, X)``; `diag` is the diagonal; the vectorised form agrees
+    with `pointwise`; the order of the objects does not matter; collections from `prepare` give the same values as the
+    collections themselves, and one object the same as many; sums, products, cosines and Gaussians of the kernel are what they
+    say, in mixed nesting; a feature map gives the kernel back; `clone`, `get_params`, `set_params`, ``==`` and `repr` work;
+    `resolve` changes nothing the second time; and neither the kernel nor `X` is changed by any of it.
 
     Parameters
     ----------
     kernel : Kernel
         Resolved on `X` here where it has to be.
     X : collection
-        A handful of objects, at least three; more cost time. Include odd ones: empty, equal, very
-        long.
+        A few objects, at least three. Include odd ones: empty, equal, very long.
     Z : collection, optional
-        Other objects; for a kernel whose collections are Gram matrices, rows of values against `X`.
-        By default some of `X`.
+        Other objects; for a kernel whose collections are Gram matrices, rows of values against `X`. By default some of `X`.
     rtol : float
         Differences allowed, relative to the largest entry.
 
     Returns
     -------
     list of str
-        What could not be checked, and why.
+        The clauses that could not be checked, and why.
 
     Examples
     --------
@@ -56,7 +53,7 @@ def check_kernel(kernel: Kernel, X: Collection, Z: Collection | None = None, rto
     ...
     AssertionError: ... is not positive semi-definite: its smallest eigenvalue is -2, its largest 2.73205
     """
-    case = _prepare(kernel, X, Z, rtol)
+    case = _case(kernel, X, Z, rtol)
     before = copy.deepcopy(case.X)
     skipped = _check_parameters(kernel)
     _check_gram(case)
@@ -65,6 +62,7 @@ def check_kernel(kernel: Kernel, X: Collection, Z: Collection | None = None, rto
     _check_diagonal(case)
     skipped += _check_pointwise(case)
     skipped += _check_permutation(case)
+    _check_prepared(case)
     _check_composition(case)
     _check_features(case)
     _require(_unchanged(case, before), case.kernel, "changed the objects it was evaluated on")
@@ -72,15 +70,15 @@ def check_kernel(kernel: Kernel, X: Collection, Z: Collection | None = None, rto
 
 
 def _check_fresh(case: _Case) -> None:
-    """Solvers work in place: a Gram matrix belongs to whoever asked for it, unless it is the user's own."""
+    """A Gram matrix is a new array, unless it is the user's own: solvers work in place."""
     first, second = to_numpy(case.kernel(case.X)), to_numpy(case.kernel(case.X))
     fresh = case.kernel.pairwise or not np.shares_memory(first, second)
-    _require(fresh, case.kernel, "hands out the same Gram matrix twice; expected a new array each time")
+    _require(fresh, case.kernel, "returns the same Gram matrix twice; expected a new array each time")
 
 
 def _unchanged(case: _Case, before: Collection) -> bool:
-    """Whether the objects are as before, by their own equality or, for those who have none (graphs), by the kernel's key."""
-    if _same(case.X, before):
+    """True if the objects are as before, by their own equality or, for those that have none (graphs), by the kernel's key."""
+    if same(case.X, before):
         return True
     return all(case.kernel.key(x) == case.kernel.key(z) for x, z in zip(members(case.X), members(before), strict=True))
 
@@ -97,11 +95,7 @@ class _Case:
         """Raise unless two matrices agree up to rounding, naming the worst entry."""
         values = to_numpy(got)
         named = self.kernel if kernel is None else kernel
-        _require(
-            values.shape == wanted.shape,
-            named,
-            f"{what}: shape {values.shape}, expected {wanted.shape}",
-        )
+        _require(values.shape == wanted.shape, named, f"{what}: shape {values.shape}, expected {wanted.shape}")
         difference = np.abs(values - wanted)
         worst = np.unravel_index(int(np.argmax(difference)), wanted.shape)
         allowed = self.rtol * max(float(np.abs(wanted).max()), np.finfo(float).tiny)
@@ -118,7 +112,7 @@ def _require(holds: bool, kernel: Kernel, what: str) -> None:
         raise AssertionError(f"{kernel!r} {what}")
 
 
-def _prepare(kernel: Kernel, X: Collection, Z: Collection | None, rtol: float) -> _Case:
+def _case(kernel: Kernel, X: Collection, Z: Collection | None, rtol: float) -> _Case:
     if not isinstance(kernel, Kernel):
         raise AssertionError(f"{kernel!r} is a {type(kernel).__name__}, not a mercer.kernels.Kernel")
     untouched = clone(kernel)
@@ -138,16 +132,8 @@ def _prepare(kernel: Kernel, X: Collection, Z: Collection | None, rtol: float) -
 
 def _check_gram(case: _Case) -> None:
     gram, n = case.gram, case.X.shape[0]
-    _require(
-        gram.shape == (n, n),
-        case.kernel,
-        f"has a Gram matrix of shape {gram.shape} for {n} objects",
-    )
-    _require(
-        gram.dtype == np.float64,
-        case.kernel,
-        f"has a Gram matrix of dtype {gram.dtype}, expected float64",
-    )
+    _require(gram.shape == (n, n), case.kernel, f"has a Gram matrix of shape {gram.shape} for {n} objects")
+    _require(gram.dtype == np.float64, case.kernel, f"has a Gram matrix of dtype {gram.dtype}, expected float64")
     _require(bool(np.isfinite(gram).all()), case.kernel, "has NaN or infinity in its Gram matrix")
     case.close(gram.T, gram, "is not symmetric")
     values = np.linalg.eigvalsh(gram)
@@ -173,7 +159,7 @@ def _check_two_arguments(case: _Case) -> list[str]:
 
 
 def _unknown(case: _Case, what: str, error: ValueError) -> list[str]:
-    """A kernel given as a Gram matrix cannot know everything; any other can."""
+    """Return the reason why a kernel given as a Gram matrix has no value; any other kernel has to."""
     _require(case.kernel.pairwise, case.kernel, f"{what} could not be evaluated: {error}")
     return [f"{what}: {error}"]
 
@@ -214,6 +200,27 @@ def _check_permutation(case: _Case) -> list[str]:
     return []
 
 
+def _check_prepared(case: _Case) -> None:
+    kernel, X, Z = case.kernel, case.X, case.Z
+    prepared = kernel.prepare(X)
+    _require(len(prepared) == X.shape[0], kernel, f"prepares {X.shape[0]} objects as {len(prepared)}")
+    _require(kernel.check(prepared) is prepared.objects, kernel, "check(prepared) is not the checked collection")
+    for _ in range(2):  # what the first evaluation kept does not change the second one
+        case.close(kernel(prepared), case.gram, "k(prepared) is not k(X)")
+        case.close(kernel(prepared, prepared), to_numpy(kernel(X, X)), "k(prepared, prepared) is not k(X, X)")
+        case.close(kernel.diag(prepared), to_numpy(kernel.diag(X)), "diag(prepared) is not diag(X)")
+    if not kernel.pairwise:
+        across, other = to_numpy(kernel(Z, X)), kernel.prepare(Z)
+        for left, right in ((Z, prepared), (other, X), (other, prepared)):
+            case.close(kernel(left, right), across, "k(Z, X) changes with prepared collections")
+        for left, right in ((prepared, Z), (X, other), (prepared, other)):
+            case.close(kernel(left, right), across.T, "k(X, Z) changes with prepared collections")
+        alone = [to_numpy(kernel(take(Z, np.asarray([i])), prepared))[0] for i in range(Z.shape[0])]
+        case.close(np.asarray(alone), across, "k(z, X) of one object is not its row in k(Z, X)")
+    holds = vars(kernel).keys() == vars(clone(kernel)).keys()
+    _require(holds, kernel, "keeps something of a collection; expected a kernel to hold its parameters alone")
+
+
 def _check_composition(case: _Case) -> None:
     a, gram = case.kernel, case.gram
     pairs: list[tuple[Collection, Collection | None, np.ndarray]] = [(case.X, None, gram)]
@@ -251,21 +258,17 @@ def _check_features(case: _Case) -> None:
     if rows.size:
         case.close(found.sparse_rows(case.X).toarray(), rows, "has a feature map whose sparse rows are not its rows")
     across = to_numpy(case.kernel(case.Z, case.X))
-    case.close(
-        to_numpy(found(case.Z)) @ rows.T,
-        across,
-        "has a feature map whose inner products are not k(Z, X)",
-    )
+    case.close(to_numpy(found(case.Z)) @ rows.T, across, "has a feature map whose inner products are not k(Z, X)")
 
 
 def _check_parameters(kernel: Kernel) -> list[str]:
     twin = clone(kernel)
     _require(twin is not kernel and twin == kernel, kernel, "is not equal to its clone")
-    _require(kernel != object(), kernel, "is equal to an object that is no kernel")
+    _require(kernel != object(), kernel, "is equal to an object that is not a kernel")
     twin.set_params(**kernel.get_params(deep=False))
     _require(twin == kernel, kernel, "is not the same after set_params(**get_params())")
     for name, value in kernel.get_params().items():
-        if isinstance(value, Real) and not isinstance(value, bool):
+        if is_real(value):
             changed = clone(kernel).set_params(**{name: value + 1})
             _require(changed != kernel, kernel, f"is equal to itself with another {name}")
     held = [name for name, value in kernel.get_params().items() if _is_held(value)]

@@ -1,66 +1,65 @@
-"""The n-grams of sequences: every stretch of n symbols in a row, as integers."""
+"""The n-grams of sequences, every run of n symbols, as integers."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy import sparse
 
+from mercer.kernels._sparse import located
 from mercer.structures.sequences import Codes
 
 _LARGEST = 2**62
-"""Numbers of n-grams stay below this."""
+"""Upper bound of the numbers of n-grams."""
 
 
-class Occurrences(NamedTuple):
-    """Every n-gram of some sequences, in the order of the sequences: whose it is, where it starts, its number."""
+class Numbering:
+    """Numbers for the n-grams of one length in a collection, and in others where they are the same n-grams.
 
-    row: np.ndarray
-    position: np.ndarray
-    gram: np.ndarray
+    An n-gram is a number whose digits are its symbols. Numbers that get too large on the way, or would leave most columns of a
+    matrix empty at the end, are replaced by their positions among those that occur.
+    """
 
+    def __init__(self, codes: Codes, length: int) -> None:
+        self.length = length
+        self.row, self.begin = places(codes, length)
+        self.alphabet, index = positions(codes.symbols)
+        self._renumbered: list[np.ndarray | None] = []
+        base = len(self.alphabet)
+        numbers, size = index[self.begin], base
+        for j in range(1, length if len(self.begin) else 1):
+            numbers, size = self._renumber(numbers, size, size >= _LARGEST // base)
+            numbers, size = numbers * base + index[self.begin + j], size * base
+        self.numbers, self.width = self._renumber(numbers, size, size > 2 * len(numbers) + 1024)
 
-def occurrences(codes: list[Codes], length: int) -> tuple[list[Occurrences], int]:
-    """The n-grams of one length in several collections, equal numbers for equal ones, and how many numbers there are."""
-    symbols, count = renumbered([part.symbols for part in codes])
-    numbers, size = symbols, count
-    if not any((part.lengths >= length).any() for part in codes):  # no need to build up to any length there is
-        numbers, size, length = [part[:0] for part in symbols], 0, 1
-    for j in range(1, length):
-        if size >= _LARGEST // max(count, 1):
-            numbers, size = renumbered(numbers)
-        numbers = [
-            head[:-1] * count + part[j:] if len(part) > j else head[:0]
-            for head, part in zip(numbers, symbols, strict=True)
-        ]
-        size *= count
-    found = []
-    for part, each in zip(codes, numbers, strict=True):
-        row = np.repeat(np.arange(len(part.lengths)), part.lengths)[: len(each)]
-        position = np.arange(len(each)) - part.starts[row]
-        inside = position + length <= part.lengths[row]
-        found.append(Occurrences(row[inside], position[inside], each[inside]))
-    grams, size = compact([part.gram for part in found], size)
-    return [part._replace(gram=gram) for part, gram in zip(found, grams, strict=True)], size
+    def of(self, codes: Codes) -> tuple[np.ndarray, np.ndarray]:
+        """The row and the number of each n-gram of another collection that occurs in this one."""
+        row, begin = places(codes, self.length)
+        index, known_symbols = located(codes.symbols, self.alphabet)
+        numbers, known = index[begin], known_symbols[begin] & (len(self.begin) > 0)
+        for j, values in enumerate(self._renumbered, start=1):
+            if values is not None:
+                numbers, found = located(numbers, values)
+                known &= found
+            if j < len(self._renumbered):
+                numbers = numbers * len(self.alphabet) + index[begin + j]
+                known &= known_symbols[begin + j]
+        return row[known], numbers[known]
 
-
-def counted(
-    row: np.ndarray, column: np.ndarray, shape: tuple[int, int], weights: np.ndarray | None = None
-) -> sparse.csr_array:
-    """How often each column occurs in each row, or the sum of the weights of those occurrences."""
-    values = np.ones(len(row)) if weights is None else weights
-    return sparse.coo_array((values, (row, column)), shape=shape).tocsr()
-
-
-def compact(parts: list[np.ndarray], size: int) -> tuple[list[np.ndarray], int]:
-    """Numbers below `size`, renumbered where they would leave most columns of a matrix empty, and how many there are now."""
-    return renumbered(parts) if size > 2 * sum(map(len, parts)) + 1024 else (parts, size)
+    def _renumber(self, numbers: np.ndarray, size: int, needed: bool) -> tuple[np.ndarray, int]:
+        self._renumbered.append(None)
+        if not needed:
+            return numbers, size
+        self._renumbered[-1], numbers = positions(numbers)
+        return numbers, len(self._renumbered[-1])
 
 
-def renumbered(parts: list[np.ndarray]) -> tuple[list[np.ndarray], int]:
-    """The numbers that occur, renumbered from zero in the same order."""
-    everything = np.concatenate(parts).astype(np.int64)
-    values = np.unique(everything)
-    places = np.searchsorted(values, everything)
-    return np.split(places, np.cumsum([len(part) for part in parts])[:-1]), len(values)
+def places(codes: Codes, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sequence and the first symbol of each n-gram."""
+    row = np.repeat(np.arange(len(codes.lengths)), codes.lengths)
+    begin = np.flatnonzero(np.arange(length, length + len(row)) <= codes.starts[row + 1])
+    return row[begin], begin
+
+
+def positions(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct numbers, ascending, and the position of each number among them."""
+    distinct = np.unique(numbers)
+    return distinct, np.searchsorted(distinct, numbers)

@@ -1,4 +1,4 @@
-"""The dynamic programme of the subsequence kernel, on many pairs of strings at once."""
+"""The dynamic programme of the subsequence kernel on many pairs of strings at once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import numpy as np
 
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
-from mercer.kernels.strings._lanes import END_LEFT, END_RIGHT, LANES, longest_first, on_lines, packed, used
-from mercer.kernels.strings._lengths import occurring
-from mercer.structures.sequences import Codes
+from mercer.kernels.strings._lanes import LANES, Packed, Strings, on_lines, used
+from mercer.kernels.strings.base import occurring
 
 _SMALL = 2e6
 """Cells of the programme, about a millisecond, for which a second thread is not worth starting."""
 
 
 class Workspace(NamedTuple):
-    """What one thread writes to, allocated before its loop."""
+    """The arrays that one thread writes to, allocated before its loop."""
 
     repeated: np.ndarray
     """A string, the same in all lanes."""
@@ -35,47 +34,39 @@ class Workspace(NamedTuple):
         return cls(repeated, prefix, on_lines((LANES,)), on_lines((LANES,)))
 
 
-def subsequence_gram(X: Codes, Z: Codes | None, lengths: range, decay: float) -> np.ndarray:
+def subsequence_gram(X: Strings, Z: Strings | None, lengths: range, decay: float) -> np.ndarray:
     """The kernel of all strings of `X` with all of `Z`; without `Z`, of `X` with itself."""
-    columns = X if Z is None else Z
-    row_order, column_order = longest_first(X), longest_first(columns)
-    blocks = packed(columns, column_order, END_RIGHT)
-    symbols = X.symbols.astype(np.int32)  # one type for all, so that the loop is compiled once
-    gram = np.zeros((len(row_order), len(column_order)))
-    longest = int(X.lengths.max())
-    lengths = occurring(lengths, min(longest, int(columns.lengths.max())))
-    if lengths[0] > longest:
+    other = X if Z is None else Z
+    rows, columns = X.packed, other.packed
+    gram = np.zeros((len(rows.order), len(columns.order)))
+    lengths = occurring(lengths, min(X.longest, other.longest))
+    if lengths[0] > X.longest:
         return gram
     shares = _shares(lengths, decay)
 
-    def fill(rows: np.ndarray) -> None:
-        space = Workspace.sized(lengths[-1], longest, blocks.shape[1])
-        _fill(symbols, X.starts, row_order, rows, blocks, column_order, Z is None, decay, shares, space, gram)
+    def fill(places: np.ndarray) -> None:
+        space = Workspace.sized(lengths[-1], X.longest, columns.blocks.shape[1])
+        _fill(rows, columns, places, Z is None, decay, shares, space, gram)
 
-    cells = float(lengths[-1]) * X.lengths.sum() * columns.lengths.sum() / (2 if Z is None else 1)
-    in_threads(fill, len(row_order), cells > _SMALL)
+    cells = float(lengths[-1]) * X.total * other.total / (2 if Z is None else 1)
+    in_threads(fill, len(gram), cells > _SMALL)
     gram *= decay ** (2 * lengths[-1])
     return gram
 
 
-def subsequence_diagonal(X: Codes, lengths: range, decay: float) -> np.ndarray:
+def subsequence_diagonal(X: Strings, lengths: range, decay: float) -> np.ndarray:
     """The kernel of each string with itself."""
-    order = longest_first(X)
-    left, right = packed(X, order, END_LEFT), packed(X, order, END_RIGHT)
-    lengths = occurring(lengths, int(X.lengths.max()))
-    if lengths[0] > X.lengths.max():
-        return np.zeros(len(order))
+    left, right = X.packed.against_themselves()
+    lengths = occurring(lengths, X.longest)
+    if lengths[0] > X.longest:
+        return np.zeros(len(X.packed.order))
     totals = np.empty((len(left), LANES))
-    space = Workspace.sized(lengths[-1], 0, right.shape[1])
-    _pair_up(left, right, decay, _shares(lengths, decay), space, totals)
-    diagonal = np.empty(len(order))
-    diagonal[order] = totals.ravel()[: len(order)]
-    diagonal *= decay ** (2 * lengths[-1])
-    return diagonal
+    _pair_up(left, right, decay, _shares(lengths, decay), Workspace.sized(lengths[-1], 0, right.shape[1]), totals)
+    return X.packed.in_order_given(totals) * decay ** (2 * lengths[-1])
 
 
 def _shares(lengths: range, decay: float) -> np.ndarray:
-    """What a common subsequence of each length adds, from length 1 to the longest, where one of the longest adds 1."""
+    """The weight of a common subsequence of each length from 1, relative to that of the longest length."""
     shares = np.zeros(lengths[-1])
     for length in lengths:
         shares[length - 1] = decay ** (-2 * (lengths[-1] - length))
@@ -83,22 +74,21 @@ def _shares(lengths: range, decay: float) -> np.ndarray:
 
 
 @compiled(fastmath={"contract"})
-def _score(
+def _score(  # noqa: C901, PLR0913
     left: np.ndarray,
     left_length: int,
     right: np.ndarray,
     right_length: int,
     decay: float,
     shares: np.ndarray,
-    prefix: np.ndarray,
-    running: np.ndarray,
-    total: np.ndarray,
+    space: Workspace,
 ) -> None:
     """Sum over common subsequences, short of the factor decay^(2 length) of the longest, for each lane.
 
-    Levels are updated from the highest down, so that each sees the one below as it was before the
-    current symbol of the left string, and one copy of each is enough.
+    Levels are updated from the highest down, so that each sees the one below as it was before the current symbol of the left
+    string, and one copy of each is enough.
     """
+    prefix, running, total = space.prefix, space.running, space.total
     length = prefix.shape[0]
     for w in range(LANES):
         total[w] = 0.0
@@ -128,59 +118,46 @@ def _score(
 
 
 @compiled
-def _fill(
-    symbols: np.ndarray,
-    starts: np.ndarray,
-    row_order: np.ndarray,
-    rows: np.ndarray,
-    blocks: np.ndarray,
-    column_order: np.ndarray,
+def _fill(  # noqa: C901, PLR0913
+    X: Packed,
+    Z: Packed,
+    places: np.ndarray,
     symmetric: bool,
     decay: float,
     shares: np.ndarray,
     space: Workspace,
     gram: np.ndarray,
 ) -> None:
-    """The kernel of some rows, given by their places in `row_order`, with all columns."""
+    """The kernel of some rows, given by their places in the order of `X`, with all columns."""
     shortest = np.flatnonzero(shares)[0] + 1
-    for b in range(blocks.shape[0]):
-        first, longest = b * LANES, used(blocks[b])
-        for place in rows:
-            row = row_order[place]
-            size = starts[row + 1] - starts[row]
-            # what is above the diagonal is copied from below it
+    for b in range(Z.blocks.shape[0]):
+        first, longest = b * LANES, used(Z.blocks[b])
+        for place in places:
+            row = X.order[place]
+            start, size = X.starts[row], X.starts[row + 1] - X.starts[row]
+            # entries above the diagonal are copied from below it
             if size < shortest or longest < shortest or (symmetric and place < first):
                 continue
             for j in range(size):
                 for w in range(LANES):
-                    space.repeated[j, w] = symbols[starts[row] + j]
-            _score(
-                space.repeated,
-                size,
-                blocks[b],
-                longest,
-                decay,
-                shares,
-                space.prefix,
-                space.running,
-                space.total,
-            )
-            for w in range(min(LANES, len(column_order) - first)):
+                    space.repeated[j, w] = X.symbols[start + j]
+            _score(space.repeated, size, Z.blocks[b], longest, decay, shares, space)
+            for w in range(min(LANES, len(Z.order) - first)):
                 if symmetric and place < first + w:
                     break
-                column = column_order[first + w]
+                column = Z.order[first + w]
                 gram[row, column] = space.total[w]
                 if symmetric:
                     gram[column, row] = space.total[w]
 
 
 @compiled
-def _pair_up(
+def _pair_up(  # noqa: PLR0913
     left: np.ndarray, right: np.ndarray, decay: float, shares: np.ndarray, space: Workspace, totals: np.ndarray
 ) -> None:
     """The kernel of the w-th left string of each block with the w-th right one."""
     for b in range(left.shape[0]):
         size = used(left[b])
-        _score(left[b], size, right[b], size, decay, shares, space.prefix, space.running, space.total)
+        _score(left[b], size, right[b], size, decay, shares, space)
         for w in range(LANES):
             totals[b, w] = space.total[w]

@@ -6,8 +6,7 @@ import numpy as np
 
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
-from mercer.kernels.strings._lanes import END_LEFT, END_RIGHT, LANES, longest_first, on_lines, packed, used
-from mercer.structures.sequences import Codes
+from mercer.kernels.strings._lanes import LANES, Packed, Strings, on_lines, used
 
 _EXACT = 2**24
 """Whole numbers up to here are exact in single precision, of which twice as many fit a register."""
@@ -17,84 +16,64 @@ _SMALL = 2e6
 
 
 def shift_weights(shift: int) -> np.ndarray:
-    """What agreement of x at p with z at p ± s counts, for s from 0: 1, 1/4, 1/6, 1/8, ..."""
+    """The weights of agreement of x at p with z at p ± s, for s from 0: 1, 1/4, 1/6, 1/8, ..."""
     weights = 0.5 / (1.0 + np.arange(shift + 1))
     weights[0] = 1.0  # both of its two terms are the same one
     return weights
 
 
-def _reached(shift: int, *sides: Codes) -> int:
-    """The largest shift at which two symbols can meet; a weight for any beyond is never read."""
-    return min(shift, max(max(int(side.lengths.max()) for side in sides) - 1, 0))
-
-
-def agreement_gram(X: Codes, Z: Codes | None, degree: int, shift: int) -> np.ndarray:
+def agreement_gram(X: Strings, Z: Strings | None, degree: int, shift: int) -> np.ndarray:
     """The weighted degree kernel of all strings of `X` with all of `Z`; without `Z`, of `X` with itself."""
-    columns = X if Z is None else Z
-    row_order, column_order = longest_first(X), longest_first(columns)
-    blocks, symbols = packed(columns, column_order, END_RIGHT), X.symbols.astype(np.int32)
-    number = _number(degree, X)
-    shift = _reached(shift, X, columns)
-    gram = np.zeros((len(row_order), len(column_order)))
+    other = X if Z is None else Z
+    rows, columns, number = X.packed, other.packed, _number(degree, X)
+    weights = _weights(shift, X, other)
+    gram = np.zeros((len(rows.order), len(columns.order)))
 
-    def fill(rows: np.ndarray) -> None:
+    def fill(places: np.ndarray) -> None:
         run, total = on_lines((LANES,), number), on_lines((LANES,), number)
         run[:] = total[:] = 0
-        weights = shift_weights(shift)
-        _fill(
-            symbols,
-            X.starts,
-            row_order,
-            rows,
-            blocks,
-            column_order,
-            Z is None,
-            number(degree),
-            weights,
-            run,
-            total,
-            gram,
-        )
+        _fill(rows, columns, places, Z is None, number(degree), weights, (run, total), gram)
 
-    work = (2.0 * shift + 1.0) * X.lengths.sum() * len(column_order) / (2 if Z is None else 1)
-    in_threads(fill, len(row_order), work > _SMALL)
+    work = (2.0 * len(weights) - 1.0) * X.total * len(columns.order) / (2 if Z is None else 1)
+    in_threads(fill, len(gram), work > _SMALL)
     gram /= degree * (degree + 1.0)
     return gram
 
 
-def agreement_diagonal(X: Codes, degree: int, shift: int) -> np.ndarray:
+def agreement_diagonal(X: Strings, degree: int, shift: int) -> np.ndarray:
     """The weighted degree kernel of each string with itself."""
-    order = longest_first(X)
-    left, right = packed(X, order, END_LEFT), packed(X, order, END_RIGHT)
+    left, right = X.packed.against_themselves()
     number, sums = _number(degree, X), np.zeros((len(left), LANES))
     run, total = np.zeros((2, LANES), dtype=number)
-    _pair_up(left, right, number(degree), shift_weights(_reached(shift, X)), run, total, sums)
-    diagonal = np.empty(len(order))
-    diagonal[order] = sums.ravel()[: len(order)]
-    diagonal /= degree * (degree + 1.0)
-    return diagonal
+    _pair_up(left, right, number(degree), _weights(shift, X), (run, total), sums)
+    return X.packed.in_order_given(sums) / (degree * (degree + 1.0))
 
 
-def _number(degree: int, X: Codes) -> type[np.floating]:
+def _weights(shift: int, *sides: Strings) -> np.ndarray:
+    """The weights of shifts at which two symbols can meet."""
+    return shift_weights(min(shift, max(max(side.longest for side in sides) - 1, 0)))
+
+
+def _number(degree: int, X: Strings) -> type[np.floating]:
     """The number type in which the sums along a diagonal, all of them whole, are exact."""
-    return np.float32 if float(X.lengths.max()) * degree * (degree + 1.0) < _EXACT else np.float64
+    return np.float32 if float(X.longest) * degree * (degree + 1.0) < _EXACT else np.float64
 
 
 @compiled
-def _along(
+def _along(  # noqa: PLR0913
     left: np.ndarray,
     left_start: int,
     right: np.ndarray,
     right_start: int,
     steps: int,
     degree: np.floating,
-    run: np.ndarray,
-    total: np.ndarray,
+    space: tuple[np.ndarray, np.ndarray],
 ) -> None:
-    """The sum of r (2 degree + 1 - r) over a diagonal, r being how many symbols up to there agree, at most `degree`.
+    """The sum of r (2 degree + 1 - r) over a diagonal, r being the number of symbols up to there that agree, at most `degree`.
 
     That is degree (degree + 1) times the weights of all stretches that end there: the first r of 2 (degree - d + 1).
     """
+    run, total = space
     zero, one = degree - degree, degree / degree
     twice = degree + degree + one
     for w in range(LANES):
@@ -109,15 +88,14 @@ def _along(
 
 
 @compiled
-def _score(
+def _score(  # noqa: PLR0913
     left: np.ndarray,
     left_length: int,
     right: np.ndarray,
     right_length: int,
     degree: np.floating,
     weights: np.ndarray,
-    run: np.ndarray,
-    total: np.ndarray,
+    space: tuple[np.ndarray, np.ndarray],
     sums: np.ndarray,
 ) -> None:
     """The sum over all shifts, for each lane."""
@@ -128,59 +106,54 @@ def _score(
         steps = min(left_length - left_start, right_length - right_start)
         if steps <= 0:
             continue
-        _along(left, left_start, right, right_start, steps, degree, run, total)
+        _along(left, left_start, right, right_start, steps, degree, space)
         for w in range(LANES):
-            sums[w] += weights[abs(offset)] * total[w]
+            sums[w] += weights[abs(offset)] * space[1][w]
 
 
 @compiled
-def _fill(
-    symbols: np.ndarray,
-    starts: np.ndarray,
-    row_order: np.ndarray,
-    rows: np.ndarray,
-    blocks: np.ndarray,
-    column_order: np.ndarray,
+def _fill(  # noqa: PLR0913
+    X: Packed,
+    Z: Packed,
+    places: np.ndarray,
     symmetric: bool,
     degree: np.floating,
     weights: np.ndarray,
-    run: np.ndarray,
-    total: np.ndarray,
+    space: tuple[np.ndarray, np.ndarray],
     gram: np.ndarray,
 ) -> None:
-    """The kernel of some rows, given by their places in `row_order`, with all columns."""
-    repeated, sums = np.empty((blocks.shape[1] + len(weights), LANES), dtype=np.int32), np.empty(LANES)
-    for place in rows:
-        row = row_order[place]
-        size = min(starts[row + 1] - starts[row], len(repeated))
+    """The kernel of some rows, given by their places in the order of `X`, with all columns."""
+    repeated, sums = np.empty((Z.blocks.shape[1] + len(weights), LANES), dtype=np.int32), np.empty(LANES)
+    for place in places:
+        row = X.order[place]
+        size = min(X.starts[row + 1] - X.starts[row], len(repeated))
         for j in range(size):
             for w in range(LANES):
-                repeated[j, w] = symbols[starts[row] + j]
-        for b in range(blocks.shape[0]):
+                repeated[j, w] = X.symbols[X.starts[row] + j]
+        for b in range(Z.blocks.shape[0]):
             first = b * LANES
-            if symmetric and place < first:  # what is above the diagonal is copied from below it
+            if symmetric and place < first:  # entries above the diagonal are copied from below it
                 break
-            _score(repeated, size, blocks[b], used(blocks[b]), degree, weights, run, total, sums)
-            for w in range(min(LANES, len(column_order) - first)):
+            _score(repeated, size, Z.blocks[b], used(Z.blocks[b]), degree, weights, space, sums)
+            for w in range(min(LANES, len(Z.order) - first)):
                 if symmetric and place < first + w:
                     break
-                column = column_order[first + w]
+                column = Z.order[first + w]
                 gram[row, column] = sums[w]
                 if symmetric:
                     gram[column, row] = sums[w]
 
 
 @compiled
-def _pair_up(
+def _pair_up(  # noqa: PLR0913
     left: np.ndarray,
     right: np.ndarray,
     degree: np.floating,
     weights: np.ndarray,
-    run: np.ndarray,
-    total: np.ndarray,
+    space: tuple[np.ndarray, np.ndarray],
     sums: np.ndarray,
 ) -> None:
     """The kernel of the w-th left string of each block with the w-th right one."""
     for b in range(left.shape[0]):
         size = used(left[b])
-        _score(left[b], size, right[b], size, degree, weights, run, total, sums[b])
+        _score(left[b], size, right[b], size, degree, weights, space, sums[b])

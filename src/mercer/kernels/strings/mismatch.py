@@ -1,4 +1,4 @@
-"""The kernel of n-grams that agree but for a few symbols, and its features."""
+"""n-grams of sequences that agree except for a few symbols, and their features."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from scipy import sparse
 
 from mercer.core import memory
 from mercer.core.collections import Collection
-from mercer.kernels._products import products, squared_lengths
-from mercer.kernels.base import Kernel
+from mercer.core.validation import is_whole
+from mercer.kernels._sparse import NumberedFeatures, counted_known
 from mercer.kernels.features import SparseFeatureMap
-from mercer.kernels.strings._lengths import is_whole
-from mercer.kernels.strings._ngrams import compact, counted, occurrences
-from mercer.kernels.strings._symbols import as_sequences
+from mercer.kernels.strings._ngrams import Numbering
+from mercer.kernels.strings.base import SequenceKernel, as_sequences, is_text
 from mercer.structures.sequences import Codes
 
 _LARGEST = 2**62
-"""Most n-grams that can be numbered."""
+"""Maximum number of n-grams that can be numbered."""
 
 
 @dataclass(eq=False, repr=False)
-class Mismatch(Kernel):
+class Mismatch(SequenceKernel):
     r"""Common n-grams up to m substitutions (Leslie et al. 2004).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^n} \phi_u(s)\, \phi_u(t)
 
-    where :math:`\phi_u(s)` is how many n-grams of s differ from u in at most m places. ``Mismatch(n, 0)`` is
+    where :math:`\phi_u(s)` is the number of n-grams of s that differ from u in at most m places. ``Mismatch(n, 0)`` is
     ``Spectrum(n)`` on strings over Σ.
 
     Symbols outside the alphabet Σ match nothing: an n-gram that has some spends a mismatch on each, and one that has more
@@ -53,30 +52,23 @@ class Mismatch(Kernel):
            [ 4.,  0., 40.]])
     """
 
-    is_psd = True
-
     length: int = 3
     mismatches: int = 1
     alphabet: str | Sequence[Hashable] | None = None
 
     def check_parameters(self) -> None:
-        """A whole length, fewer mismatches than that, and an alphabet whose n-grams can be numbered."""
-        if not is_whole(self.length, 1):
-            raise ValueError(f"length={self.length!r} in Mismatch; expected a whole number, 1 or more")
-        if not is_whole(self.mismatches, 0) or self.mismatches >= self.length:
-            raise ValueError(
-                f"mismatches={self.mismatches!r} in Mismatch; expected a whole number from 0, below length={self.length!r}"
-            )
+        """Raise ValueError unless there are fewer mismatches than symbols, and the n-grams over the alphabet can be numbered."""
+        self._require_whole("length", 1)
+        fewer = is_whole(self.mismatches) and 0 <= self.mismatches < self.length
+        self._require(fewer, "mismatches", f"a whole number from 0, below length={self.length!r}")
         if self.alphabet is None:
             return
-        if not isinstance(self.alphabet, str | tuple | list) or len(set(self.alphabet)) != len(self.alphabet):
-            raise ValueError(
-                f"alphabet={self.alphabet!r:.60} in Mismatch; expected a string, or a tuple of symbols, none of them twice"
-            )
+        distinct = isinstance(self.alphabet, str | tuple | list) and len(set(self.alphabet)) == len(self.alphabet)
+        self._require(distinct, "alphabet", "a string, or a tuple of symbols, none of them twice")
         if len(self.alphabet) == 0:
             raise ValueError(
-                f"alphabet={self.alphabet!r} in Mismatch is empty, so that no n-gram matches; expected a symbol at least, "
-                "or None for those of the training objects"
+                f"alphabet={self.alphabet!r} in Mismatch is empty, so that no n-gram matches; expected a symbol at least, or None "
+                "for those of the training objects"
             )
         if len(self.alphabet) ** int(self.length) >= _LARGEST:
             raise ValueError(
@@ -86,12 +78,8 @@ class Mismatch(Kernel):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether the alphabet is known."""
+        """True if the alphabet is known."""
         return self.alphabet is not None
-
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of sequences."""
-        return as_sequences(X, name)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The words that are near both, for every n-gram of one with every n-gram of the other."""
@@ -101,9 +89,9 @@ class Mismatch(Kernel):
         return float(sum(self._near_both(u, v) for u, v in product(left, right)))
 
     def _near_both(self, u: Any, v: Any) -> int:
-        """How many words over the alphabet differ from u, and from v, in at most m places."""
+        """The number of words over the alphabet that differ from u, and from v, in at most m places."""
         symbols, most = set(self.alphabet or ()), self.mismatches
-        # words so far by how often they differ from u and from v
+        # words so far by the number of places in which they differ from u and from v
         words = np.zeros((most + 2, most + 2), dtype=object)
         words[0, 0] = 1
         for a, b in zip(u, v, strict=True):
@@ -133,29 +121,22 @@ class Mismatch(Kernel):
                 f"the {len(X)} training objects of {self!r} have no symbols, and so no alphabet; expected longer sequences, "
                 "or pass alphabet=..."
             )
-        alphabet = "".join(sorted(symbols)) if isinstance(X[0], str) else tuple(symbols)
+        alphabet = "".join(sorted(symbols)) if is_text(X) else tuple(symbols)
         return Mismatch(self.length, self.mismatches, alphabet)
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        return products(*self._counts(X, Z))
+    def _encode(self, X: np.ndarray, name: str) -> NumberedFeatures:
+        return NumberedFeatures(*_near(X, self), len(X), len(self.alphabet or ()) ** int(self.length))
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return squared_lengths(self._counts(X, None)[0])
+    def _matrix(self, X: NumberedFeatures, Z: NumberedFeatures | None) -> np.ndarray:
+        return X.products(Z)
 
-    def _counts(self, X: np.ndarray, Z: np.ndarray | None) -> list[sparse.csr_array]:
-        """The images of both collections, with a column for every word that is near something."""
-        sides = [side for side in (X, Z) if side is not None]
-        found = [_near(side, self) for side in sides]
-        columns, width = compact([word for _, word in found], len(self.alphabet or ()) ** int(self.length))
-        return [
-            counted(row, column, (len(side), width))
-            for side, (row, _), column in zip(sides, found, columns, strict=True)
-        ]
+    def _diag(self, X: NumberedFeatures) -> np.ndarray:
+        return X.squared_lengths
 
 
 @dataclass
 class NearCounts(SparseFeatureMap):
-    """How many n-grams differ from a word in at most m places, for the words of a vocabulary."""
+    """The number of n-grams that differ from a word in at most m places, for the words of a vocabulary."""
 
     words: np.ndarray
     """The word of each column as a number, its symbols being the digits; ascending."""
@@ -168,25 +149,21 @@ class NearCounts(SparseFeatureMap):
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per sequence."""
-        row, word = _near(as_sequences(X), self.kernel)
-        column = np.searchsorted(self.words, word)
-        known = column < self.dimension
-        known[known] = self.words[column[known]] == word[known]
-        return counted(row[known], column[known], (len(X), self.dimension))
+        X = as_sequences(X)
+        return counted_known(*_near(X, self.kernel), len(X), self.words)
 
 
 def _near(X: np.ndarray, kernel: Mismatch) -> tuple[np.ndarray, np.ndarray]:
-    """Every word near an n-gram of a sequence, as often as there are such n-grams: whose it is, and its number."""
+    """Every word near an n-gram of a sequence, once for each such n-gram: the sequence, and the number of the word."""
     index = {symbol: j for j, symbol in enumerate(kernel.alphabet or ())}
     length, most, size = int(kernel.length), int(kernel.mismatches), len(index)
     starts = np.concatenate([[0], np.cumsum([len(sequence) for sequence in X])])
     symbols = np.asarray([index.get(symbol, size) for sequence in X for symbol in sequence], dtype=np.int64)
-    (found,), _ = occurrences([Codes(symbols, starts)], length)
+    found = Numbering(Codes(symbols, starts), length)
     purpose = f"words near the n-grams of {len(X)} sequences under {kernel!r:.80}"
-    memory.require(len(found.gram), _neighbours(length, most, size), 4, purpose, "allow fewer mismatches")
-    grams, first, which = np.unique(found.gram, return_index=True, return_inverse=True)
-    begin = starts[found.row[first]] + found.position[first]
-    owner, word = _spread(symbols[begin[:, None] + np.arange(length)], most, size)
+    memory.require(len(found.numbers), _neighbours(length, most, size), 4, purpose, "allow fewer mismatches")
+    grams, first, which = np.unique(found.numbers, return_index=True, return_inverse=True)
+    owner, word = _spread(symbols[found.begin[first][:, None] + np.arange(length)], most, size)
     return _joined(found.row, which, owner, word, len(grams))
 
 
@@ -223,7 +200,7 @@ def _joined(
 
 
 def _neighbours(length: int, most: int, size: int) -> int:
-    """How many words differ from one n-gram over the alphabet in at most `most` places."""
+    """The number of words that differ from one n-gram over the alphabet in at most `most` places."""
     total, ways = 0, 1
     for changed in range(most + 1):
         total += ways * (max(size - 1, 0) ** changed)

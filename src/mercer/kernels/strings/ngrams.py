@@ -1,35 +1,43 @@
-"""The kernel of common n-grams, and its features."""
+"""Common n-grams of sequences, and their counts as features."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core.collections import Collection
-from mercer.kernels._products import products, squared_lengths
-from mercer.kernels.base import Kernel
+from mercer.kernels._sparse import Features, counted
 from mercer.kernels.features import SparseFeatureMap
-from mercer.kernels.strings._lengths import Length, length_range, occurring, require_length
-from mercer.kernels.strings._ngrams import counted, occurrences
-from mercer.kernels.strings._symbols import as_sequences, symbol_codes
+from mercer.kernels.strings._ngrams import Numbering
+from mercer.kernels.strings.base import (
+    Coded,
+    Length,
+    SequenceKernel,
+    as_sequences,
+    as_symbols,
+    is_text,
+    length_range,
+    occurring,
+    require_one_kind,
+)
 
 
 @dataclass(eq=False, repr=False)
-class Spectrum(Kernel):
+class Spectrum(SequenceKernel):
     r"""Common n-grams, each as often as it occurs (Leslie et al. 2002).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^n} |s|_u\, |t|_u
 
-    where :math:`|s|_u` is how often s contains u as consecutive symbols. A symbol is a character of a string, or any
+    where :math:`|s|_u` is the number of times s contains u as consecutive symbols. A symbol is a character of a string, or any
     hashable member of a list or tuple.
 
     A sequence shorter than every length that counts has no n-gram: its image is zero, its similarity with everything is
-    zero, and `sees` is False for it. n-grams never seen in training are n-grams like any other.
+    zero, and `sees` is False for it. n-grams that training did not have count for the norm of a sequence.
 
     Parameters
     ----------
@@ -51,17 +59,11 @@ class Spectrum(Kernel):
            [1., 2.]])
     """
 
-    is_psd = True
-
     length: Length = 3
 
     def check_parameters(self) -> None:
-        """A whole length, or two in order."""
-        require_length(self.length, self)
-
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of sequences."""
-        return as_sequences(X, name)
+        """Raise ValueError unless `length` is a whole number, or two in order."""
+        self._require_length()
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The products of the counts, one n-gram at a time."""
@@ -78,33 +80,44 @@ class Spectrum(Kernel):
         self.check_parameters()
         X = self.check(X)
         vocabulary = dict.fromkeys(gram for sequence in X for gram in ngrams(sequence, self.length))
-        return NGramCounts(list(vocabulary), self.length, isinstance(X[0], str))
+        return NGramCounts(list(vocabulary), self.length, is_text(X))
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        return products(*self._counts(X, Z))
+    def _encode(self, X: np.ndarray, name: str) -> _NGrams:
+        return _NGrams(Coded.of(X), length_range(self.length))
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return squared_lengths(self._counts(X, None)[0])
+    def _matrix(self, X: _NGrams, Z: _NGrams | None) -> np.ndarray:
+        require_one_kind(X.coded, None if Z is None else Z.coded)
+        return X.products(Z)
 
-    def _counts(self, X: np.ndarray, Z: np.ndarray | None) -> list[sparse.csr_array]:
-        """How often each n-gram occurs in each sequence of both collections."""
-        codes = symbol_codes(X, Z)
-        longest = max(int(part.lengths.max(initial=0)) for part in codes)
-        lengths = [occurrences(codes, length) for length in occurring(length_range(self.length), longest)]
-        offsets = np.cumsum([0] + [size for _, size in lengths])
-        counts = []
-        for i, part in enumerate(codes):
-            row = np.concatenate([found[i].row for found, _ in lengths])
-            column = np.concatenate(
-                [found[i].gram + start for (found, _), start in zip(lengths, offsets, strict=False)]
-            )
-            counts.append(counted(row, column, (len(part.lengths), int(offsets[-1]))))
-        return counts
+    def _diag(self, X: _NGrams) -> np.ndarray:
+        return X.squared_lengths
+
+
+class _NGrams(Features):
+    """Sequences as counts of their n-grams."""
+
+    def __init__(self, coded: Coded, lengths: range) -> None:
+        self.coded = coded
+        codes = coded.codes
+        self.numberings = [Numbering(codes, length) for length in occurring(lengths, int(codes.lengths.max()))]
+        super().__init__(self._counts([(each.row, each.numbers) for each in self.numberings], len(codes.lengths)))
+
+    def rows_in(self, other: Self) -> sparse.csr_array:
+        """The n-grams that occur in another collection."""
+        codes = self.coded.numbered_as(other.coded).codes
+        return other._counts([each.of(codes) for each in other.numberings], len(codes.lengths))
+
+    def _counts(self, found: list[tuple[np.ndarray, np.ndarray]], size: int) -> sparse.csr_array:
+        """The counts of n-grams given by their rows and numbers, for each length."""
+        first = np.cumsum([0] + [each.width for each in self.numberings])
+        row = np.concatenate([rows for rows, _ in found])
+        column = np.concatenate([numbers + start for (_, numbers), start in zip(found, first, strict=False)])
+        return counted(row, column, (size, int(first[-1])))
 
 
 @dataclass
 class NGramCounts(SparseFeatureMap):
-    """How often each n-gram of a vocabulary occurs; n-grams without a column are left out.
+    """Counts of the n-grams of a vocabulary; n-grams without a column are left out.
 
     An n-gram of strings is a string, an n-gram of other sequences a tuple of symbols.
     """
@@ -113,7 +126,7 @@ class NGramCounts(SparseFeatureMap):
     """The n-gram of each column."""
     length: Length
     text: bool
-    """Whether the sequences are strings."""
+    """True if the sequences are strings."""
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
@@ -122,10 +135,7 @@ class NGramCounts(SparseFeatureMap):
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per sequence."""
-        X = as_sequences(X)
-        if isinstance(X[0], str) != self.text:
-            kinds = ("strings", "lists or tuples of symbols")
-            raise TypeError(f"X[0] is {X[0]!r:.40}; expected {kinds[not self.text]}, as in training")
+        X = as_sequences(X, text=self.text)
         columns = {gram: j for j, gram in enumerate(self.grams)}
         found = [[columns.get(gram, -1) for gram in ngrams(sequence, self.length)] for sequence in X]
         column = np.asarray([j for row in found for j in row], dtype=np.intp)
@@ -142,7 +152,7 @@ def ngrams(sequence: Any, length: Length) -> Iterator[Hashable]:
     >>> list(ngrams("abc", 2)), list(ngrams(["a", "b"], (1, 2)))
     (['ab', 'bc'], [('a',), ('b',), ('a', 'b')])
     """
-    symbols = sequence if isinstance(sequence, str) else tuple(sequence)
+    symbols = as_symbols(sequence)
     for n in occurring(length_range(length), len(symbols)):
         for start in range(len(symbols) - n + 1):
             yield symbols[start : start + n]

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core.collections import Collection
-from mercer.kernels._incidence import incidence, shared
-from mercer.kernels.base import Kernel
+from mercer.core.validation import is_real
+from mercer.kernels._sparse import Features, incidence, located
 from mercer.kernels.features import SparseFeatureMap
-from mercer.kernels.strings._lengths import Length, length_range, require_length
+from mercer.kernels.strings._lanes import Strings, aligned
+from mercer.kernels.strings._ngrams import positions
 from mercer.kernels.strings._subsequence import subsequence_diagonal, subsequence_gram
-from mercer.kernels.strings._symbols import as_sequences, symbol_codes
+from mercer.kernels.strings.base import Coded, Length, SequenceKernel, as_sequences, length_range, require_one_kind
 from mercer.structures.sequences import Codes
 
 
 @dataclass(eq=False, repr=False)
-class Subsequence(Kernel):
+class Subsequence(SequenceKernel):
     r"""Common subsequences, gaps allowed but discounted (Lodhi et al. 2002; Weston et al., eq. 4).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^r} \sum_{i:\, u = s[i]} \sum_{j:\, u = t[j]} \lambda^{l(i) + l(j)}
 
-    where i and j are increasing positions and :math:`l(i) = i_r - i_1 + 1` is the stretch they
-    span, gaps included.
+    where i and j are increasing positions and :math:`l(i) = i_r - i_1 + 1` is the stretch they span, gaps included.
 
     A sequence shorter than every length that counts has no such subsequence: its image is zero, its similarity with
     everything is zero, and `sees` is False for it.
@@ -48,25 +47,18 @@ class Subsequence(Kernel):
            [0.      , 0.0625  , 0.140625]])
     """
 
-    is_psd = True
-
     length: Length = 3
     decay: float = 0.5
 
     def check_parameters(self) -> None:
-        """A whole length, or two in order, and a decay in (0, 1]."""
-        require_length(self.length, self)
-        if isinstance(self.decay, bool) or not isinstance(self.decay, Real) or not 0 < self.decay <= 1:
-            raise ValueError(f"decay={self.decay!r} in Subsequence; expected a number above 0, at most 1")
+        """Raise ValueError unless `length` is a whole number, or two in order, and the decay is in (0, 1]."""
+        self._require_length()
+        self._require(is_real(self.decay) and 0 < self.decay <= 1, "decay", "a number above 0, at most 1")
         if float(self.decay) ** (2 * length_range(self.length)[-1]) < 1e-200:
             raise ValueError(
                 f"decay={self.decay!r} to the power of twice length={self.length!r} is too small for a double; expected a decay "
                 "closer to 1"
             )
-
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of sequences."""
-        return as_sequences(X, name)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The kernel of two sequences, by the recursion of Lodhi et al. as it stands."""
@@ -88,26 +80,26 @@ class Subsequence(Kernel):
         return value
 
     def sees(self, X: Collection) -> np.ndarray:
-        """False for sequences shorter than every length, which have no subsequence to be known by."""
+        """False for sequences that are shorter than every length that counts."""
         self.check_parameters()
         return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        codes = symbol_codes(X, Z)
-        other = codes[1] if Z is not None else None
-        return subsequence_gram(codes[0], other, length_range(self.length), float(self.decay))
+    def _encode(self, X: np.ndarray, name: str) -> Strings:
+        return Strings.of(X)
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return subsequence_diagonal(symbol_codes(X, None)[0], length_range(self.length), float(self.decay))
+    def _matrix(self, X: Strings, Z: Strings | None) -> np.ndarray:
+        return subsequence_gram(*aligned(X, Z), length_range(self.length), float(self.decay))
+
+    def _diag(self, X: Strings) -> np.ndarray:
+        return subsequence_diagonal(X, length_range(self.length), float(self.decay))
 
 
 @dataclass(eq=False, repr=False)
-class Positions(Kernel):
+class Positions(SequenceKernel):
     r"""The number of positions that agree, :math:`k(s, t) = \sum_p [s_p = t_p]`.
 
-    A sequence is a row of one-hot blocks, one block per position. Sequences may differ in length: a
-    position only one of the two has never agrees. The empty sequence is an object like any other,
-    with the origin as its image.
+    A sequence is a row of one-hot blocks, one block per position. Sequences may differ in length: a position that only one of
+    the two has never agrees. The image of the empty sequence is the origin.
 
     Examples
     --------
@@ -117,31 +109,41 @@ class Positions(Kernel):
            [0., 0., 2.]])
     """
 
-    is_psd = True
-
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of sequences."""
-        return as_sequences(X, name)
-
     def pointwise(self, x: Any, z: Any) -> float:
         """The number of positions that agree."""
         return float(sum(a == b for a, b in zip(x, z, strict=False)))
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        codes = symbol_codes(X, Z)
-        symbols = np.unique(np.concatenate([part.symbols for part in codes]))
-        positions = max(int(part.lengths.max()) for part in codes)
-        rows = [_one_hot(part, np.searchsorted(symbols, part.symbols), len(symbols), positions) for part in codes]
-        return shared(rows[0], rows[-1])
+    def _encode(self, X: np.ndarray, name: str) -> _OneHot:
+        return _OneHot(Coded.of(X))
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray([float(len(sequence)) for sequence in X])
+    def _matrix(self, X: _OneHot, Z: _OneHot | None) -> np.ndarray:
+        require_one_kind(X.coded, None if Z is None else Z.coded)
+        return X.products(Z)
+
+    def _diag(self, X: _OneHot) -> np.ndarray:
+        return X.coded.codes.lengths.astype(float)
 
     def feature_map(self, X: Collection) -> PositionIndicators:
         """One block of columns for each position, one column in it for each symbol in `X`."""
         X = self.check(X)
         symbols = dict.fromkeys(symbol for sequence in X for symbol in sequence)
         return PositionIndicators(list(symbols), max(map(len, X)))
+
+
+class _OneHot(Features):
+    """Sequences as rows of one-hot blocks."""
+
+    def __init__(self, coded: Coded) -> None:
+        self.coded = coded
+        self.alphabet, index = positions(coded.codes.symbols)
+        self.positions = int(coded.codes.lengths.max())
+        super().__init__(_one_hot(coded.codes, index, len(self.alphabet), self.positions))
+
+    def rows_in(self, other: Self) -> sparse.csr_array:
+        """The symbols and positions of another collection."""
+        codes = self.coded.numbered_as(other.coded).codes
+        index, known = located(codes.symbols, other.alphabet)
+        return _one_hot(codes, np.where(known, index, -1), len(other.alphabet), other.positions)
 
 
 @dataclass

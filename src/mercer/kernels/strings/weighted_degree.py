@@ -1,4 +1,4 @@
-"""The kernel of n-grams at the same place, or a few places off, and its features."""
+"""n-grams of sequences at the same place, or a few places off, and their features."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from scipy import sparse
 from scipy.linalg import cholesky_banded
 
 from mercer.core.collections import Collection
-from mercer.kernels.base import Kernel
+from mercer.kernels._sparse import counted
 from mercer.kernels.features import SparseFeatureMap
-from mercer.kernels.strings._lengths import is_whole
-from mercer.kernels.strings._ngrams import counted
-from mercer.kernels.strings._symbols import as_sequences, symbol_codes
+from mercer.kernels.strings._lanes import Strings, aligned
 from mercer.kernels.strings._weighted_degree import agreement_diagonal, agreement_gram, shift_weights
+from mercer.kernels.strings.base import SequenceKernel, as_sequences, as_symbols, is_text
 
 
 @dataclass(eq=False, repr=False)
-class WeightedDegree(Kernel):
+class WeightedDegree(SequenceKernel):
     r"""n-grams up to a degree that agree place by place, or a few places off (Rätsch, Sonnenburg and Schölkopf 2005).
 
     .. math:: k(s, t) = \sum_{d=1}^{D} \beta_d \sum_{p, q} \tau_{|p - q|}\, [s_{p \ldots p+d-1} = t_{q \ldots q+d-1}],
@@ -29,15 +28,15 @@ class WeightedDegree(Kernel):
     with :math:`\tau_0 = 1`, :math:`\tau_s = \frac{1}{2(s + 1)}` up to the shift S, and zero beyond it. With no shift every
     place is compared with itself alone.
 
-    Sequences may differ in length: places that only one of the two has never agree. The empty sequence is an object like
-    any other, with the origin as its image.
+    Sequences may differ in length: places that only one of the two has never agree. The image of the empty sequence is the
+    origin.
 
     Parameters
     ----------
     degree : int
         D, the length of the longest n-gram that counts.
     shift : int
-        S, how many places an n-gram may be off, to either side.
+        S, the number of places that an n-gram may be off, to either side.
 
     Examples
     --------
@@ -49,21 +48,13 @@ class WeightedDegree(Kernel):
     array([[0.417]])
     """
 
-    is_psd = True
-
     degree: int = 3
     shift: int = 0
 
     def check_parameters(self) -> None:
-        """A degree from 1 and a shift from 0."""
-        if not is_whole(self.degree, 1):
-            raise ValueError(f"degree={self.degree!r} in WeightedDegree; expected a whole number, 1 or more")
-        if not is_whole(self.shift, 0):
-            raise ValueError(f"shift={self.shift!r} in WeightedDegree; expected a whole number, 0 or more")
-
-    def check(self, X: Collection, name: str = "X") -> np.ndarray:
-        """`X` as an array of sequences."""
-        return as_sequences(X, name)
+        """Raise ValueError unless the degree is a whole number from 1 and the shift one from 0."""
+        self._require_whole("degree", 1)
+        self._require_whole("shift", 0)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The definition, one n-gram and one shift at a time."""
@@ -76,23 +67,25 @@ class WeightedDegree(Kernel):
         return float(total)
 
     def weight(self, length: int) -> float:
-        """β, what agreement in an n-gram of some length counts."""
+        """β, the weight of an n-gram of some length."""
         return 2.0 * (self.degree - length + 1) / (self.degree * (self.degree + 1))
 
     def feature_map(self, X: Collection) -> PlacedNGrams:
         """One column for each place and n-gram in `X`, in order of first appearance."""
         self.check_parameters()
         X = self.check(X)
-        found = PlacedNGrams([], WeightedDegree(self.degree, self.shift), isinstance(X[0], str))
+        found = PlacedNGrams([], WeightedDegree(self.degree, self.shift), is_text(X))
         found.columns = list(dict.fromkeys(key for sequence in X for key, _ in found.entries(sequence)))
         return found
 
-    def _matrix(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
-        codes = symbol_codes(X, Z)
-        return agreement_gram(codes[0], None if Z is None else codes[1], int(self.degree), int(self.shift))
+    def _encode(self, X: np.ndarray, name: str) -> Strings:
+        return Strings.of(X)
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return agreement_diagonal(symbol_codes(X, None)[0], int(self.degree), int(self.shift))
+    def _matrix(self, X: Strings, Z: Strings | None) -> np.ndarray:
+        return agreement_gram(*aligned(X, Z), int(self.degree), int(self.shift))
+
+    def _diag(self, X: Strings) -> np.ndarray:
+        return agreement_diagonal(X, int(self.degree), int(self.shift))
 
 
 @dataclass
@@ -107,7 +100,7 @@ class PlacedNGrams(SparseFeatureMap):
     """The place and the n-gram of each column."""
     kernel: WeightedDegree
     text: bool
-    """Whether the sequences are strings."""
+    """True if the sequences are strings."""
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
@@ -116,10 +109,7 @@ class PlacedNGrams(SparseFeatureMap):
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The entries, one row per sequence."""
-        X = as_sequences(X)
-        if isinstance(X[0], str) != self.text:
-            kinds = ("strings", "lists or tuples of symbols")
-            raise TypeError(f"X[0] is {X[0]!r:.40}; expected {kinds[not self.text]}, as in training")
+        X = as_sequences(X, text=self.text)
         index = {key: j for j, key in enumerate(self.columns)}
         found = [(i, index[key], value) for i, x in enumerate(X) for key, value in self.entries(x) if key in index]
         row, column, values = np.asarray(found).reshape(-1, 3).T
@@ -137,7 +127,7 @@ class PlacedNGrams(SparseFeatureMap):
 
 def _places(sequence: Any, length: int) -> Iterator[tuple[int, Hashable]]:
     """Each n-gram of one length with the place where it starts."""
-    symbols = sequence if isinstance(sequence, str) else tuple(sequence)
+    symbols = as_symbols(sequence)
     return ((p, symbols[p : p + length]) for p in range(len(symbols) - length + 1))
 
 
