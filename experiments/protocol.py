@@ -81,7 +81,7 @@ def _one_fold_each(parts: list[np.ndarray], n: int) -> list[Split]:
 
 def paper_estimator(*parts: Any, **settings: Any) -> DependencyEstimator:
     """Make a `DependencyEstimator` in the form of the papers: ridge regression without an intercept."""
-    return DependencyEstimator(*parts, fit_intercept=False, **settings)
+    return DependencyEstimator(*parts, **settings).set_params(fit_intercept=False)
 
 
 def input_scales(X: np.ndarray, factors: Iterable[float]) -> list[Gaussian]:

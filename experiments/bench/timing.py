@@ -19,7 +19,7 @@ _MOST_MAPPINGS, _TRIM_ABOVE = -4, -1
 
 
 def keep_memory() -> bool:
-    """Make this process keep the memory it frees; returns False if its allocator cannot be told to.
+    """Make this process keep the memory it frees; returns False if its allocator has no such option.
 
     Otherwise each task pays for getting its arrays from the system again. The price depends on the tasks before it and on the
     machine, most of all on a virtual one that hands free pages back to its host.

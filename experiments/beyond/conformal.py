@@ -118,8 +118,8 @@ class CalibratedSets(Experiment):
             for name in dict.fromkeys(row["task"] for row in rows)
             for found in [{row["method"]: row["value"] for row in rows if row["task"] == name}]
         }
-        told = "; ".join(f"{name} from {every:.2f} to {half:.2f}" for name, (every, half) in gains.items())
-        notes.append(f"Answering only the surest half of the inputs raises the mean quality of the answers: {told}.")
+        listed = "; ".join(f"{name} from {every:.2f} to {half:.2f}" for name, (every, half) in gains.items())
+        notes.append(f"Answering only the surest half of the inputs raises the mean quality of the answers: {listed}.")
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
@@ -210,13 +210,13 @@ def _examples(chosen: Task, model: DependencyEstimator, test: np.ndarray) -> dic
         }
         for one in explanation.carriers
     ]
-    told = {
+    explained = {
         "asked": asked,
         "prediction": chosen.shown(explanation.prediction),
         "carriers": carriers,
         "rest": explanation.rest,
     }
-    return {"examples": examples, "explanation": told}
+    return {"examples": examples, "explanation": explained}
 
 
 def _shown(outcomes: Sequence[Outcome]) -> Iterable[str]:
@@ -226,10 +226,10 @@ def _shown(outcomes: Sequence[Outcome]) -> Iterable[str]:
         yield section(f"Test inputs: {outcome['task']}")
         cells = [[each["true"], _listed(each["set"]), f"{each['doubt']:.2f}"] for each in outcome["examples"]]
         yield table_html(Table(["right answer", "set at 0.9, best first", "abstention score"], cells))
-        told = outcome["explanation"]
-        carriers = [Carrier(**one) for one in told["carriers"]]
-        asked = outcome["examples"][told["asked"]]
-        explanation = Explanation(asked["image"], told["prediction"], carriers, told["rest"])
+        explained = outcome["explanation"]
+        carriers = [Carrier(**one) for one in explained["carriers"]]
+        asked = outcome["examples"][explained["asked"]]
+        explanation = Explanation(asked["image"], explained["prediction"], carriers, explained["rest"])
         if asked["image"] is not None:
             pictures = [
                 Picture(np.asarray(each["image"]), each["true"], _listed(each["set"]), divided=True)

@@ -118,11 +118,11 @@ class FrontViews(Experiment):
             mse = {row["method"]: row["value"] for row in rows if (row["metric"], row["test"]) == (METRIC, kind)}
             best, error = at[WINDOWS]["value"], at[WINDOWS]["error"] or 0.0
             means = mse[WINDOWS] / mse[CORTES]
-            said = "met" if best <= bar else "missed"
+            verdict = "met" if best <= bar else "missed"
             steps = ", ".join(f"{method} {at[method]['value']:.3f}" for method in METHODS if method in at)
             notes.append(
                 f"{kind}: {WINDOWS} {best:.3f} ± {error:.3f} times Cortes (mean of ratios; ratio of means {means:.3f}), bar "
-                f"{bar:.2f} {said}. All: {steps}."
+                f"{bar:.2f} {verdict}. All: {steps}."
             )
         return notes
 

@@ -82,9 +82,9 @@ class HorseMasks(Experiment):
         """Compare with the bar, step by step."""
         at = {row["method"]: row for row in rows}
         best = at[STAGES[2]]
-        said = "met" if best["value"] >= BAR else "missed"
+        verdict = "met" if best["value"] >= BAR else "missed"
         steps = ", ".join(f"{method} {at[method]['value']:.3f}" for method in METHODS if method in at)
-        return [f"IoU {best['value']:.3f} ± {best['error']:.3f}; bar {BAR:.2f} {said}. Step by step: {steps}."]
+        return [f"IoU {best['value']:.3f} ± {best['error']:.3f}; bar {BAR:.2f} {verdict}. Step by step: {steps}."]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
         """Show horses, and the IoU of the stages inside the training images."""

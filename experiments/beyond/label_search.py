@@ -150,7 +150,7 @@ def by_label(
         true = Y[:, label] > 0
         scores = {}
         for name, predicted in found.items():
-            said = predicted[:, label] > 0
-            scores[name] = float(2 * (true & said).sum() / max((true.sum() + said.sum()), 1))
+            predicted_label = predicted[:, label] > 0
+            scores[name] = float(2 * (true & predicted_label).sum() / max((true.sum() + predicted_label.sum()), 1))
         rows.append({"label": str(labels[label]), "examples": int(true.sum()), **scores})
     return rows

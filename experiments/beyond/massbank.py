@@ -22,7 +22,7 @@ from mercer.report import Table, section, table_html
 NEIGHBOURS = "k-NN on cosines, Tanimoto"
 RIDGE = "ridge on cosines, Tanimoto"
 LADDER: dict[str, tuple[str, bool, bool, bool, bool]] = {
-    # output kernel, Gaussian on top, standardised, inputs chosen, ridge and not neighbours
+    # output kernel, Gaussian on top, standardised, inputs chosen, ridge (not neighbours)
     NEIGHBOURS: ("plain", False, False, False, False),
     RIDGE: ("plain", False, False, False, True),
     "+ scores standardised per candidate": ("plain", False, True, False, True),

@@ -64,7 +64,7 @@ class ConstructedStrings(Experiment):
         "such as strings is an open problem'."
     )
     protocol = (
-        "200 pairs drawn anew for each seed, 4 folds. Inputs: the paper's kernel with a Gaussian on top; its width and alpha "
+        "200 new pairs for each seed, 4 folds. Inputs: the paper's kernel with a Gaussian on top; its width and alpha "
         "by exact leave-one-out distance before the pre-image inside the training part, so that every way to decode starts from "
         "the same h(x). The string loss is the squared distance under the paper's output kernel, whichever kernel was learned "
         "with. The class of an answer is the class that writes it most often, which is known exactly; for a string no class "

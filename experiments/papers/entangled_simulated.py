@@ -77,7 +77,7 @@ class Simulated(Experiment):
         """Return sizes and grids."""
         return {
             "n, p": [list(size) for size in _sizes(small)],
-            "ridges": [round(float(alpha), 6) for alpha in ALPHAS],
+            "alphas": [round(float(alpha), 6) for alpha in ALPHAS],
             "rank, gamma, steps": [[each.rank, each.gamma, each.steps] for each in ASCENTS],
         }
 

@@ -86,7 +86,7 @@ class Weather(Experiment):
         """Return the grids."""
         return {
             "scales, in medians": list(FACTORS),
-            "ridges": [round(float(alpha), 6) for alpha in ALPHAS],
+            "alphas": [round(float(alpha), 6) for alpha in ALPHAS],
             "rank, gamma, steps": [[each.rank, each.gamma, each.steps] for each in _ascents(small)],
         }
 

@@ -188,8 +188,8 @@ def _settings(model: Any) -> dict[str, Any]:
     if isinstance(model, NeighborsEstimator):
         return {"k": int(model.k_)}
     kernel = model.joint_kernel if isinstance(model, JointKernelMap) else model.input_kernel
-    said = {"kernel": repr(kernel), "alpha": float(model.alpha_)}
-    return said if isinstance(model, JointKernelMap) else said | {"operator": repr(model.operator)}
+    settings = {"kernel": repr(kernel), "alpha": float(model.alpha_)}
+    return settings if isinstance(model, JointKernelMap) else settings | {"operator": repr(model.operator)}
 
 
 def face_pictures(pairs: FacePairs, split: Split, found: Found, methods: Iterable[str]) -> list[Any]:

@@ -124,10 +124,10 @@ class FaceViews(Experiment):
         for kind in (RANDOM, NEW_PEOPLE):
             at = {row["method"]: row for row in _where(rows, metric=RATIO, setting=NESTED, test=kind)}
             shown = (COVARIANCE, CONDITIONAL, joint_of(10), JOINT, MIXED)
-            told = ", ".join(f"{method} {at[method]['value']:.3f} ± {at[method]['error']:.3f}" for method in shown)
+            listed = ", ".join(f"{method} {at[method]['value']:.3f} ± {at[method]['error']:.3f}" for method in shown)
             ahead = [method for method in shown if at[method]["value"] + 2 * at[method]["error"] < 1]
             notes.append(
-                f"Nested, {kind}, error divided by that of Cortes: {told}. Clearly below 1 (two standard errors): "
+                f"Nested, {kind}, error divided by that of Cortes: {listed}. Clearly below 1 (two standard errors): "
                 f"{', '.join(ahead) or 'none'}."
             )
         operators = ", ".join(f"{method} {PAPER[method] / PAPER[CORTES]:.2f}" for method in (COVARIANCE, CONDITIONAL))

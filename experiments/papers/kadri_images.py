@@ -143,17 +143,17 @@ class ImageReconstruction(Experiment):
                 f"{method}: the paper prints {row.loss:.4f}; a {ANY} has {chance:.3f} at its σl = {row.output_scale:g}. The "
                 f"closest reading (σk: {best['σk is']}) gives {best['value']:.4f}, {verdict} (gap {gap:+.3f})."
             )
-        lost, told = _where(rows, metric=REACH)[0]["value"], []
+        lost, listed = _where(rows, metric=REACH)[0]["value"], []
         for method, reference in ((CORTES, ANY), (WESTON, MIDDLE)):
             scale = self.paper[method].output_scale
             cost = _where(rows, method=reference, σl=scale)[0]["value"]
-            told.append(
+            listed.append(
                 f"a {reference} has {cost:.3f} at σl = {scale:g} (the paper's {method}: {self.paper[method].loss:.3f})"
             )
         notes.append(
             f"Read as a distance on these pixels, σk = {self.paper[CORTES].input_scale:g} leaves {lost:.0%} of the test digits "
             "without any training digit in reach (all kernel values below 1e-6): Cortes' KDE then returns the same "
-            f"training half, and Weston's one near the mean, for every input. For comparison, {' and '.join(told)}."
+            f"training half, and Weston's one near the mean, for every input. For comparison, {' and '.join(listed)}."
         )
         return notes
 
@@ -241,13 +241,13 @@ def common_notes(rows: list[dict[str, Any]]) -> list[str]:
         named = "" if size is None else f" with {size} training digits"
         notes.append(f"On one loss{named}, all settings chosen inside the training digits: " + "; ".join(parts) + ".")
         against = [row for row in _where(rows, metric="difference") if row.get("train") == size]
-        told = "; ".join(
+        listed = "; ".join(
             f"{row['method']} ({row['pre-image']}) {row['value']:+.4f} ± {row['error'] or 0:.4f}" for row in against
         )
         better = [row for row in against if row["error"] and row["value"] < -2 * row["error"]]
         verdict = ", ".join(f"{row['method']} ({row['pre-image']})" for row in better) or "none"
         notes.append(
-            f"Differences on the same digits{named}: {told}. Clearly below zero (two standard errors): {verdict}."
+            f"Differences on the same digits{named}: {listed}. Clearly below zero (two standard errors): {verdict}."
         )
     return notes
 

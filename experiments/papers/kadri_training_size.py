@@ -145,9 +145,9 @@ def _chosen_and_timed(
     variants = [clone(model).set_params(input_kernel=kernel) for kernel in input_scales(inputs, FACTORS)]
     best = best_by_leave_one_out(variants, inputs, outputs)
     assert isinstance(best, DependencyEstimator)
-    settled, seconds = clone(best).set_params(alpha=best.alpha_), []
+    fixed, seconds = clone(best).set_params(alpha=best.alpha_), []
     for _ in range(REPEATS):
         start = time.perf_counter()
-        settled.fit(inputs, outputs)
+        fixed.fit(inputs, outputs)
         seconds.append(time.perf_counter() - start)
-    return settled, min(seconds)
+    return fixed, min(seconds)

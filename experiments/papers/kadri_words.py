@@ -171,11 +171,11 @@ class OpticalWords(Experiment):
         own = {key: at[METHODS[key][0], BY_LETTER, METHODS[key][1]] for key in METHODS}
         whole = {key: at[METHODS[key][0], BY_WORD, METHODS[key][1]] for key in METHODS if key != "chain"}
         unseen = at[STEPS["ours"], UNSEEN, ABLATION]
-        said = {key: _near(own[key], METHODS[key][2]) for key in METHODS}
+        verdicts = {key: _near(own[key], METHODS[key][2]) for key in METHODS}
         return [
-            f"At the paper's settings identity gives {own['identity']:.1f}, {said['identity']} 88.5, and covariance "
-            f"{own['covariance']:.1f}, {said['covariance']} 89.2; M3N gives {own['chain']:.1f}, {said['chain']} 87.0.",
-            f"Conditional covariance gives {own['conditional']:.1f}, {said['conditional']} the paper's 91.8 and "
+            f"At the paper's settings identity gives {own['identity']:.1f}, {verdicts['identity']} 88.5, and covariance "
+            f"{own['covariance']:.1f}, {verdicts['covariance']} 89.2; M3N gives {own['chain']:.1f}, {verdicts['chain']} 87.0.",
+            f"Conditional covariance gives {own['conditional']:.1f}, {verdicts['conditional']} the paper's 91.8 and "
             f"{own['conditional'] - own['covariance']:+.2f} from covariance, with ε between {EPSILONS[0]:g} and "
             f"{EPSILONS[-1]:g} chosen inside the fold. With λ chosen inside the fold as well, identity, covariance and "
             f"conditional covariance give {own['identity-chosen']:.1f}, {own['covariance-chosen']:.1f} and "

@@ -111,7 +111,7 @@ class Completion:
         return self._best(embedding=PrincipalComponents(), loss=loss, alpha=alpha, decoder=Candidates())
 
     @cached_property
-    def settled(self) -> np.ndarray:
+    def equilibria(self) -> np.ndarray:
         """Run the Hopfield net of the whole training digits to equilibrium, from each upper half with zeros below."""
         net = HopfieldNet(max_iter=500, tol=1e-4).fit(np.hstack([self.top, self.bottom]))
         with warnings.catch_warnings():
@@ -126,9 +126,9 @@ class Completion:
         self.chosen |= {name: settings(model) for name, model in models.items()}
         predicted = {name: model.predict(self.test_top) for name, model in models.items()}
         middle = self.top.shape[1]
-        predicted[HOPFIELD] = self.bottom[cdist(self.settled[:, middle:], self.bottom).argmin(axis=1)]
+        predicted[HOPFIELD] = self.bottom[cdist(self.equilibria[:, middle:], self.bottom).argmin(axis=1)]
         whole = np.hstack([self.top, self.bottom])
-        predicted[WHOLE] = self.bottom[cdist(self.settled, whole).argmin(axis=1)]
+        predicted[WHOLE] = self.bottom[cdist(self.equilibria, whole).argmin(axis=1)]
         return predicted
 
     # -- ours -----------------------------------------------------------------------------------------

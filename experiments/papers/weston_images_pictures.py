@@ -65,13 +65,13 @@ def completion_notes(rows: Rows) -> list[str]:
     notes = []
     if (LOSS, stated, KDE) in found:
         before = {way: (found[BEFORE, way, KDE], found[BEFORE, way, KNN]) for way in (ALIGNED, stated)}
-        said = "; ".join(
+        distances = "; ".join(
             f"with {way} {kde:.4f} and {knn:.4f}, a ratio of {kde / knn:.3f}" for way, (kde, knn) in before.items()
         )
         kde, knn = found[LOSS, stated, KDE], found[LOSS, stated, KNN]
         notes.append(
             "The paper's σ′ and its losses are consistent only before the pre-image. The squared distance of the predicted "
-            f"point to the true half, for KDE and for k-NN, is {said}. The paper prints 0.8384 and 0.8960, a ratio of "
+            f"point to the true half, for KDE and for k-NN, is {distances}. The paper prints 0.8384 and 0.8960, a ratio of "
             f"{paper:.3f} ± {spread:.3f}. After the pre-image the losses at σ′ = 4 are {kde:.4f} and {knn:.4f} (ratio "
             f"{kde / knn:.3f}), far from those."
         )

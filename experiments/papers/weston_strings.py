@@ -98,7 +98,7 @@ class StringsToStrings(Experiment):
     title = "Strings → strings (Weston et al. 2002, Table 1)"
     source = "Table 1 of Kernel Dependency Estimation: NIPS 2002, and MPI technical report 98."
     protocol = (
-        "200 pairs drawn anew for each seed; 4 folds, parameters by 5 folds inside the training part; losses are means and "
+        "200 new pairs for each seed; 4 folds, parameters by 5 folds inside the training part; losses are means and "
         "standard errors over seeds (the paper draws once; its ± is over the 4 folds, a standard deviation in the report). "
         "Our choices: a letter may follow itself in class one (Figure 1 shows it), classes are equally likely, insertions "
         "draw from a, b, c, d. String kernels are normalised in both editions. Outputs shorter than three letters have zero "
