@@ -67,7 +67,7 @@ class WrongIndex(Candidates):
 
     def choose(self, H, candidates, k=1):
         pool = self._given(candidates, "candidates")
-        index, scores = pool.best(self.map_.points(H), k)
+        index, scores = pool.best(self._points(H), k)
         return [Ranked(take(Y, i), s) for i, s in zip(index, scores, strict=True)]
 
 
@@ -82,6 +82,20 @@ class Stubborn(Candidates):
         return super().fit(embedding, loss)
 
 
+class Companionable(Candidates):
+    """Ranks a point alone in another order."""
+
+    def rank(self, H, k, leave_out=None):
+        found = super().rank(H, k, leave_out)
+        return found if len(H) > 1 else [Ranked(found[0].objects[::-1], found[0].scores)]
+
+
+class Remembering(Candidates):
+    def decode(self, H, leave_out=None):
+        self.last_ = super().decode(H, leave_out)
+        return self.last_
+
+
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
@@ -93,9 +107,11 @@ class Stubborn(Candidates):
         (Inflated(), "minus the objective"),
         (Stingy(), "rank gave 3 objects"),
         (Repeating(), "repeats an object"),
-        (WrongIndex(), "none of its candidates|by choose"),
+        (WrongIndex(), "not one of its candidates|by choose"),
         (AnyOfThem(), "choose_each"),
         (Stubborn(), "changed the parameters"),
+        (Companionable(), "ranked otherwise alone"),
+        (Remembering(), "wrote to last_"),
     ],
     ids=lambda value: type(value).__name__,
 )

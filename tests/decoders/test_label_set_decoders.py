@@ -132,18 +132,24 @@ def test_many_labels_and_sizes_against_each_size_sorted():
 def test_scores_standardised_by_halves(problem):
     X, Y = problem
     kernel = Overlap(0.8)
-    model = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Standardized(strength=0.4)).fit(X, Y)
-    plain = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Candidates()).fit(X, Y)
+    model = DependencyEstimator(
+        Gaussian(2.0), kernel, alpha=0.3, fit_intercept=False, decoder=Standardized(strength=0.4)
+    ).fit(X, Y)
+    plain = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, fit_intercept=False, decoder=Candidates()).fit(X, Y)
     inverse = np.linalg.inv(Gaussian(2.0)(X) + 0.3 * np.eye(60))
     usual = (np.eye(60) - inverse / np.diag(inverse)[:, None]) @ kernel(Y) * 2.0
     scores = plain.decision_weights(X[:5]) @ kernel(Y) * 2.0
     wanted = (scores - 0.4 * usual.mean(axis=0)) / usual.std(axis=0) ** 0.4
     for ranked, row in zip(model.rank(X[:5], 2, candidates=Y), wanted, strict=True):
         np.testing.assert_allclose(ranked.scores[0], row.max())
-    whole = DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Standardized(strength=0.0)).fit(X, Y)
+    whole = DependencyEstimator(
+        Gaussian(2.0), kernel, alpha=0.3, fit_intercept=False, decoder=Standardized(strength=0.0)
+    ).fit(X, Y)
     np.testing.assert_array_equal(whole.predict(X), plain.predict(X))
     with pytest.raises(ValueError, match="strength=2; expected a number from 0 to 1 in Standardized"):
-        DependencyEstimator(Gaussian(2.0), kernel, alpha=0.3, decoder=Standardized(strength=2)).fit(X, Y)
+        DependencyEstimator(
+            Gaussian(2.0), kernel, alpha=0.3, fit_intercept=False, decoder=Standardized(strength=2)
+        ).fit(X, Y)
 
 
 def test_what_is_no_label_set_or_no_f1_is_refused():
@@ -205,9 +211,13 @@ def test_one_loss_named_chooses_decodes_and_scores(problem):
     losses = []
     for j in range(12):
         rest = np.arange(60) != j
-        other = DependencyEstimator(Gaussian(2.0), LabelSets(), loss=F1(), alpha=model.alpha_).fit(X[rest], Y[rest])
+        other = DependencyEstimator(Gaussian(2.0), LabelSets(), loss=F1(), alpha=model.alpha_, fit_intercept=False).fit(
+            X[rest], Y[rest]
+        )
         losses.append(F1().paired(Y[j : j + 1], other.predict(X[j : j + 1]))[0])
-    ridge = DependencyEstimator(Gaussian(2.0), LabelSets(), loss=F1(), alpha=model.alpha_, embedding=Implicit())
+    ridge = DependencyEstimator(
+        Gaussian(2.0), LabelSets(), loss=F1(), alpha=model.alpha_, fit_intercept=False, embedding=Implicit()
+    )
     gram = Gaussian(2.0)(X)
     inverse = np.linalg.inv(gram + model.alpha_ * np.eye(60))
     held_out = np.eye(60) - inverse / np.diag(inverse)[:, None]

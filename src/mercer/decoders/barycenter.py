@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Collection, as_vectors, take
+from mercer.core.collections import Collection, as_objects
 from mercer.core.validation import check_real, check_whole
-from mercer.decoders.base import Decoder
-from mercer.decoders.pool import ROUNDING, snapped, top
+from mercer.decoders.base import Decoder, best
+from mercer.decoders.pool import snapped
 from mercer.embeddings.base import Embedding
 from mercer.structures.graphs import as_graphs, networkx
-
-_CHUNK = 2**12
-"""Built graphs scored at a time."""
 
 _ROUNDS = 10
 """Most rounds of the alternating minimisation of a barycentre."""
@@ -135,12 +131,25 @@ class Barycenter(Decoder):
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the labels of the training graphs."""
-        self._check_parameters()
+        for name, least in (("parts", 0), ("edits", 0), ("size", 1)):
+            if getattr(self, name) is not None or name != "size":
+                check_whole(getattr(self, name), name, least, expected=f"a whole number from {least} in Barycenter")
+        check_real(self.structure, "structure", 0, 1, expected="a number between 0 and 1 in Barycenter")
+        try:
+            import ot  # noqa: F401
+        except ImportError as error:
+            raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
         graphs = as_graphs(embedding.outputs_, "y")
         super().fit(embedding, loss)
         nodes = Labels.of_graphs(graphs, self.node_label, "node")
         self.labels_ = GraphLabels(nodes, Labels.of_graphs(graphs, self.edge_label, "edge"))
-        self._require_readable(graphs)
+        try:
+            embedding.kernel_.diag([self.labels_.bare(max(graphs, key=lambda own: own.number_of_edges()))])
+        except ValueError as error:
+            raise ValueError(
+                f"Barycenter builds graphs with node_label={self.node_label!r} and edge_label={self.edge_label!r}, which "
+                f"output_kernel={embedding.kernel_!r} cannot compare; expected the labels of the kernel in both"
+            ) from error
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
@@ -152,45 +161,19 @@ class Barycenter(Decoder):
         if self.compare or not all(built):
             known = super().decode(H, leave_out)
             built = [[*own, known[i]] if self.compare or not own else own for i, own in enumerate(built)]
-        best, objective = self._nearest(H, built)
+        graphs, scores = self._nearest(H, built)
         for _ in range(self.edits):
-            found, nearer = self._nearest(H, [edited(graph, self.labels_) for graph in best])
-            improved = nearer < objective - 1e-9 * np.maximum(1.0, np.abs(objective))
+            found, further = self._nearest(H, [edited(graph, self.labels_) for graph in graphs])
+            improved = further > scores + 1e-9 * np.maximum(1.0, np.abs(scores))
             if not improved.any():
                 break
-            for i in np.flatnonzero(improved):
-                best[i], objective[i] = found[i], nearer[i]
-        return best
-
-    def _require_readable(self, graphs: np.ndarray) -> None:
-        """Raise ValueError if the output kernel cannot compare graphs that have only the labels named here."""
-        built = self.labels_.bare(max(graphs, key=lambda own: own.number_of_edges()))
-        try:
-            self.embedding_.kernel_.diag([built])
-        except ValueError as error:
-            raise ValueError(
-                f"Barycenter builds graphs with node_label={self.node_label!r} and edge_label={self.edge_label!r}, which "
-                f"output_kernel={self.embedding_.kernel_!r} cannot compare; expected the labels of the kernel in both"
-            ) from error
+            graphs[improved], scores[improved] = found[improved], further[improved]
+        return graphs
 
     def _nearest(self, H: Array, built: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
-        """Of the graphs of each point the one nearest to it, the first of ties, and its objective."""
-        rows = np.repeat(np.arange(len(built)), [len(own) for own in built])
-        flat = np.empty(len(rows), dtype=object)
-        flat[:] = [graph for own in built for graph in own]
-        points = as_vectors(H, "H")
-        objective = np.concatenate(
-            [
-                self.objective(take(points, rows[start : start + _CHUNK]), flat[start : start + _CHUNK])
-                for start in range(0, len(rows), _CHUNK)
-            ]
-        )
-        chosen = []
-        for start, stop in pairwise(np.searchsorted(rows, np.arange(len(built) + 1))):
-            scores = -objective[None, start:stop]
-            index, _ = top(scores, 1, ROUNDING * np.abs(scores).max(axis=1))
-            chosen.append(start + index[0, 0])
-        return flat[chosen], objective[chosen]
+        """Of the graphs of each point the one nearest to it, and its score."""
+        found = self.choose_each(H, [as_objects(own) for own in built])
+        return best(found), np.asarray([own.scores[0] for own in found])
 
     def _build(self, weights: np.ndarray) -> list[Any]:
         """Graphs for one point: for each size, with the usual number of edges, one more and one less."""
@@ -204,7 +187,7 @@ class Barycenter(Decoder):
         built = []
         for size in sizes:
             nodes, edges = self._barycenter(parts, share, size)
-            usual = round(float(share @ [part.edges / part.size for part in parts]) * size)
+            usual = round(float(share @ [part.structure.sum() / 2 / part.size for part in parts]) * size)
             for count in dict.fromkeys(max(size - 1, usual + more) for more in (0, 1, -1)):
                 built.append(self._rounded(nodes, edges, count))
         return built
@@ -246,16 +229,6 @@ class Barycenter(Decoder):
             graph.add_edge(u, v, **labels.edges.data(labels.edges.seen[int(np.argmax(edges[:, u, v]))]))
         return graph
 
-    def _check_parameters(self) -> None:
-        for name, least in (("parts", 0), ("edits", 0), ("size", 1)):
-            if name != "size" or self.size is not None:
-                check_whole(getattr(self, name), name, least, expected=f"a whole number from {least} in Barycenter")
-        check_real(self.structure, "structure", 0, 1, expected="a number between 0 and 1 in Barycenter")
-        try:
-            import ot  # noqa: F401
-        except ImportError as error:
-            raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
-
 
 @dataclass
 class _Part:
@@ -270,10 +243,6 @@ class _Part:
     @property
     def size(self) -> int:
         return len(self.structure)
-
-    @property
-    def edges(self) -> float:
-        return float(self.structure.sum()) / 2
 
     @classmethod
     def of(cls, graph: Any, labels: GraphLabels) -> _Part:

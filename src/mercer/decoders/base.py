@@ -122,8 +122,11 @@ class Decoder(BaseEstimator):
         products = namespace(points).sum(points * pool.features, axis=1)
         return to_numpy(pool.offsets - products)
 
-    def support(self, H: Array) -> np.ndarray | None:
-        """Total weight of each point on the fitted outputs, where scores look good without any; None otherwise."""
+    def support(self, H: Array, origin: Array | None = None) -> np.ndarray | None:
+        """How far the weights of each point are from those of an input like no training input, at the point `origin`.
+
+        For scores that look good at such an input; None for all others.
+        """
         return None
 
     def _points(self, H: Array) -> Array:

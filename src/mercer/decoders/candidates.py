@@ -1,7 +1,9 @@
-"""Decoders that compare candidates: by distance, by expected loss, and by standardised scores."""
+"""Candidates compared by distance, by expected loss, and by standardised scores; and candidates in blocks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -10,11 +12,11 @@ from scipy.sparse import csr_array
 
 from mercer.core import memory
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Collection, count, distinct, take
+from mercer.core.collections import Collection, concatenate, count, distinct, take
 from mercer.core.validation import check_real
-from mercer.decoders.base import Decoder
+from mercer.decoders.base import Decoder, Ranked
 from mercer.decoders.families import is_distance_of, unscaled
-from mercer.decoders.pool import Pool
+from mercer.decoders.pool import ROUNDING, Pool, top
 from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
@@ -23,6 +25,9 @@ from mercer.losses.base import Loss
 
 _ROUNDING = 1e-10
 """Spread of a candidate's scores, relative to their mean, that counts as rounding."""
+
+_ENTRIES = 2**23
+"""Most features of candidates in blocks held at a time, 64 MiB of doubles."""
 
 
 @register(priority=0)
@@ -83,12 +88,7 @@ class ExpectedLoss(Candidates):
     r"""The candidate with the least expected loss, :math:`\arg\min_y \sum_j w_j \Delta(y_j, y)`.
 
     The weights of a point on the training outputs stand for the distribution of the answer, so the answer is matched to the
-    loss it is scored on. Scores are minus the expected loss; candidates and ties are those of `Candidates`.
-
-    Parameters
-    ----------
-    batch_size : int, optional
-        Points scored in one matrix product; by default as many as keep the scores under 128 MiB.
+    loss it is scored on. Scores are minus the expected loss; parameters, candidates and ties are those of `Candidates`.
 
     Examples
     --------
@@ -125,9 +125,12 @@ class ExpectedLoss(Candidates):
         self.distinct_, self.group_ = take(embedding.outputs_, first), group
         return super().fit(embedding, loss)
 
-    def support(self, H: Array) -> np.ndarray:
-        """The sum of the weights of each point; without any weight every expected loss is zero."""
-        return to_numpy(self._weights(H)).sum(axis=1)
+    def support(self, H: Array, origin: Array | None = None) -> np.ndarray:
+        """The sum of the weights of each point or, with an intercept, half of their distance to those of `origin`."""
+        weights = to_numpy(self._weights(H))
+        if origin is None:
+            return weights.sum(axis=1)
+        return 0.5 * np.abs(weights - to_numpy(self._weights(origin[None, :]))).sum(axis=1)
 
     def _points(self, H: Array) -> Array:
         weights = to_numpy(self._weights(H))
@@ -155,14 +158,12 @@ class Standardized(Decoder):
     (exact leave-one-out), so that a candidate has to score better than it usually does. Made for candidates that were not
     trained on.
 
-    The value of alpha is chosen, and training outputs are ranked during that choice, before scores are standardised. An
-    estimator without leave-one-out points (`NeighborsEstimator`, ``regressor=...``) leaves the scores as they are in
-    `Candidates`.
+    The value of alpha is chosen before scores are standardised. Without `calibrate`, scores are those of `Candidates`.
 
     Parameters
     ----------
     batch_size : int, optional
-        Points scored in one matrix product; by default as many as keep the scores under 128 MiB.
+        As for `Candidates`.
     strength : float, default=1.0
         p, from 0 (the plain inner product) to 1 (the standardised one):
         :math:`(\langle h, \psi(y)\rangle - p\,\mu_y) / \sigma_y^p`.
@@ -221,3 +222,60 @@ class Standardized(Decoder):
         power = float(self.strength)
         scale = xp.where(varies, xp.where(varies, spread, xp.ones_like(spread)) ** -power, xp.zeros_like(spread))
         return features * scale[:, None], power * mean * scale
+
+
+@dataclass
+class Blocks:
+    """Candidates block by block, for ``predict`` and ``rank``: only one block is held at a time.
+
+    Parameters
+    ----------
+    blocks : iterable of collections
+        For example a generator that reads a file; one call uses it up.
+
+    Examples
+    --------
+    >>> from mercer import DependencyEstimator
+    >>> model = DependencyEstimator(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    >>> blocks = (np.arange(start, start + 1.0, 0.25) for start in range(3))
+    >>> model.predict([[1.0]], candidates=Blocks(blocks))
+    array([1.])
+    """
+
+    blocks: Iterable[Any]
+
+
+def best_of_blocks(
+    decoder: Decoder, H: Array, blocks: Iterable[Any], k: int, encode: Callable[[Any, str], Collection] | None = None
+) -> list[Ranked]:
+    """The k best of all candidates in the blocks for each point, ties to those that came first.
+
+    `encode` turns a block, with a name for errors, into the form the output kernel works on.
+    """
+    found: list[Ranked] | None = None
+    for number, block in enumerate(blocks):
+        name = f"candidates[{number}]"
+        if not hasattr(block, "__len__"):
+            raise TypeError(
+                f"{name} is {block!r:.40}, a {type(block).__name__}; expected a block, that is a collection of candidates"
+            )
+        for part in _parts(block, max(1, _ENTRIES // H.shape[1])):
+            ranked = decoder.choose(H, part if encode is None else encode(part, name), k)
+            found = ranked if found is None else [_merged(*pair, k) for pair in zip(found, ranked, strict=True)]
+    if found is None:
+        raise ValueError("candidates has no blocks; expected at least one output to choose from")
+    return found
+
+
+def _parts(block: Any, size: int) -> Iterator[Any]:
+    rows = block.shape[0] if hasattr(block, "shape") else len(block)
+    for start in range(0, rows, size):
+        yield block[start : start + size]
+
+
+def _merged(first: Ranked, second: Ranked, k: int) -> Ranked:
+    scores = np.concatenate([first.scores, second.scores])
+    order, values = top(scores[None, :], min(k, len(scores)), ROUNDING * np.abs(scores).max(keepdims=True))
+    if count(first.objects) == k and order.max() < k:
+        return first
+    return Ranked(take(concatenate(first.objects, second.objects), order[0]), values[0])

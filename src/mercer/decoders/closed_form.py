@@ -27,13 +27,7 @@ _TIED = 1e-8
 
 @dataclass
 class Box:
-    """Limits of each coordinate of an answer: the outermost value, and the next one for when that is left out.
-
-    Attributes
-    ----------
-    low, high : array (2, d)
-        The two lowest and the two highest values; twice the same for given limits.
-    """
+    """Limits of each coordinate of an answer, two rows each: the outermost value, and the next one for when that is left out."""
 
     low: Array
     high: Array
@@ -83,20 +77,14 @@ def clipped(vectors: Array, low: Array, high: Array) -> Array:
 
 
 class VectorDecoder(Decoder):
-    """Makes the vector of a point within a box; a subclass defines `decode`.
-
-    Attributes
-    ----------
-    vectors_ : array (n, d)
-        The training outputs.
-    box_ : Box
-        Limits of the answers; infinite where there is no box.
-    """
+    """Makes the vector of a point within a box; a subclass defines `decode`."""
 
     constructs = True
     bounds: Any
     vectors_: Array
+    """The training outputs."""
     box_: Box
+    """Limits of the answers; infinite where there is no box."""
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Keep the training outputs as vectors, and work out the box."""
@@ -191,19 +179,16 @@ class ClosedForm(VectorDecoder):
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
         """The vector of each point; an output left out does not stretch the box of the data."""
-        vectors = self._vectors(H)
+        if self.embedding_.coordinates_are_outputs:
+            vectors = like(as_vectors(H, "H"), self.vectors_)
+        else:
+            weights = self._weights(H)
+            vectors = weights @ self.vectors_
+            if self.centre_ is not None:
+                mean = like(self.centre_.weights, vectors) @ like(as_vectors(self.centre_.reference), vectors)
+                vectors = vectors + (1.0 - namespace(weights).sum(weights, axis=1))[:, None] * mean
         left = None if leave_out is None else take(self.vectors_, np.asarray(leave_out))
         return clipped(vectors, *self.box_.sides(vectors.shape[0], left))
-
-    def _vectors(self, H: Array) -> Array:
-        if self.embedding_.coordinates_are_outputs:
-            return like(as_vectors(H, "H"), self.vectors_)
-        weights = self._weights(H)
-        vectors = weights @ self.vectors_
-        if self.centre_ is None:
-            return vectors
-        mean = like(self.centre_.weights, vectors) @ like(as_vectors(self.centre_.reference), vectors)
-        return vectors + (1.0 - namespace(weights).sum(weights, axis=1))[:, None] * mean
 
 
 def is_linear(kernel: Kernel) -> bool:

@@ -19,14 +19,7 @@ class Layers(NamedTuple):
 
 
 def layers(kernel: Kernel) -> Layers:
-    """Take a kernel apart; factors are removed at every level.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Kemeny
-    >>> layers(0.5 * Kemeny().normalized())
-    Layers(core=Kemeny(partial=False), normalized=True, centre=None)
-    """
+    """Take a kernel apart; factors are removed at every level."""
     kernel = unscaled(kernel)
     centre = kernel if isinstance(kernel, CenteredAt) else None
     kernel = kernel if centre is None else unscaled(centre.kernel)

@@ -47,10 +47,8 @@ class _LabelSetDecoder(Decoder):
         if is_numeric(outputs):
             return namespace(outputs).astype(like(chosen, outputs), outputs.dtype)
         kind, labels = type(outputs[0]), self.indicators_.labels
-        sets = np.empty(len(chosen), dtype=object)
-        for i, row in enumerate(chosen):
-            sets[i] = kind([labels[j] for j in np.flatnonzero(row)])
-        return sets
+        sets = (kind([labels[j] for j in np.flatnonzero(row)]) for row in chosen)
+        return np.fromiter(sets, dtype=object, count=len(chosen))
 
 
 @register(priority=40)

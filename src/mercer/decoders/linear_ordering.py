@@ -52,13 +52,7 @@ def best_order(gains: np.ndarray, width: int, time_limit: float) -> Ordered:
 
 
 def components(gains: np.ndarray) -> list[np.ndarray]:
-    """Items in groups, each group ahead of the next pair by pair; within a group, items beat each other in a cycle.
-
-    Examples
-    --------
-    >>> [group.tolist() for group in components(np.array([[0.0, -1.0], [1.0, 0.0]]))]
-    [[1], [0]]
-    """
+    """Items in groups, each group ahead of the next pair by pair; within a group, items beat each other in a cycle."""
     items = len(gains)
     count = wins(gains[None])[0]
     ordered = np.argsort(-count, kind="stable")
@@ -132,18 +126,13 @@ def _search(gains: np.ndarray, width: int, deadline: float) -> Ordered:
             return Ordered(start, known, max(dropped - known, 0.0))
         sets, values = sets[kept], values[kept]
         history.append((parent[kept], item[kept]))
-    order = _improved(gains, _traced(history))
+    items_taken, at = [], 0
+    for parent, item in reversed(history):
+        items_taken.append(int(item[at]))
+        at = int(parent[at])
+    order = _improved(gains, np.asarray(items_taken[::-1]))
     value = _value(gains, order)
     return Ordered(order, value, max(dropped - value, 0.0))
-
-
-def _traced(history: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """The order that led to the one set of all items."""
-    order, at = [], 0
-    for parent, item in reversed(history):
-        order.append(int(item[at]))
-        at = int(parent[at])
-    return np.asarray(order[::-1])
 
 
 def _cycles(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,9 +41,7 @@ class RankingDecoder(Decoder):
     def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For the kernels in `families`, with their own distance or the loss that amounts to it."""
         found, own = layers(kernel), is_distance_of(loss, kernel)
-        if not isinstance(found.core, cls.families) or _codes_normalized(found):
-            return None
-        if not own and not isinstance(loss, _DISTANCES.get(type(found.core), ())):
+        if not cls._decodes(found) or not (own or isinstance(loss, _DISTANCES.get(type(found.core), ()))):
             return None
         scored = "" if own else f", and {loss!r} is its distance on full rankings"
         return cls(), f"under {unscaled(kernel)!r} the nearest of all rankings is {cls.method}{scored}"
@@ -51,16 +49,11 @@ class RankingDecoder(Decoder):
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Check that the nearest ranking can be found under the output kernel."""
         found = layers(embedding.kernel_)
-        if not isinstance(found.core, self.families):
+        if not self._decodes(found):
             known = " or ".join(f"{family.__name__}()" for family in self.families)
             raise TypeError(
-                f"{type(self).__name__} needs output_kernel={known}, and came with {embedding.kernel_!r}; use that, or "
-                "decoder='auto'"
-            )
-        if _codes_normalized(found):
-            raise TypeError(
-                f"{type(self).__name__} came with {embedding.kernel_!r}, under which codes cannot be decided item by item; use "
-                "Lehmer() as it is"
+                f"{type(self).__name__} needs output_kernel={known}, and came with {embedding.kernel_!r}; use that (Lehmer() "
+                "without a cosine), or decoder='auto'"
             )
         super().fit(embedding, loss)
         self.layers_ = found
@@ -68,6 +61,11 @@ class RankingDecoder(Decoder):
         self.items_ = ranks.shape[1]
         self.start_ = int(np.nanmin(ranks) >= 1) if ranked(ranks).any() else 0
         return self
+
+    @classmethod
+    def _decodes(cls, found: Layers) -> bool:
+        # under a cosine of Lehmer, codes cannot be decided item by item: full rankings have different norms
+        return isinstance(found.core, cls.families) and not (found.normalized and isinstance(found.core, Lehmer))
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
         """The ranking of each point; any ranking is possible, so leaving one out changes nothing."""
@@ -216,11 +214,6 @@ class KemenyOrder(RankingDecoder):
             place[i] = np.argsort(found.order)
             gap[i] = found.gap
         return place, gap
-
-
-def _codes_normalized(found: Layers) -> bool:
-    """Whether this is a cosine of `Lehmer`, whose full rankings have different norms."""
-    return found.normalized and isinstance(found.core, Lehmer)
 
 
 def _from_codes(codes: np.ndarray) -> np.ndarray:

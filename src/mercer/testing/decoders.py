@@ -1,4 +1,4 @@
-"""The contract of a decoder."""
+"""Contract of decoders."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.core.arrays import Array, NumericalWarning
-from mercer.core.collections import Collection, count, hash_key, members, take
+from mercer.core.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.collections import Collection, count, hash_key, is_numeric, members, take
 from mercer.decoders.base import Decoder, Ranked, best
 from mercer.decoders.pool import training_candidates
 from mercer.embeddings.base import Embedding
 
 _TOLERANCE = 1e-8
-"""Difference of objectives, relative to the largest of them, that is taken as rounding."""
+"""Difference of objectives, relative to the largest of them, that counts as rounding."""
+
+_VECTORS = 1e-5
+"""Difference of vectors, relative to the largest coordinate, that an iteration may leave."""
 
 
 def check_decoder(
-    decoder: Decoder,
-    embedding: Embedding,
-    H: Array,
-    *,
-    loss: Any = None,
-    candidates: Collection | None = None,
+    decoder: Decoder, embedding: Embedding, H: Array, *, loss: Any = None, candidates: Collection | None = None
 ) -> None:
-    """Raise an AssertionError that names the first promise the decoder breaks.
+    """Raise an AssertionError that names the first requirement a decoder does not meet.
+
+    No answer is worse than a candidate; answers and rankings do not depend on the other points of a batch; rankings are
+    sorted, scored by minus the objective and agree with `decode` and `choose`; and only `fit` writes to the decoder.
 
     Parameters
     ----------
@@ -39,8 +40,8 @@ def check_decoder(
     loss : callable, optional
         Passed on to `fit`.
     candidates : collection, optional
-        Objects no decoded one may be worse than; by default the training outputs. Name fewer for a
-        decoder that is not free to return them all (a fixed length, a narrow box).
+        Objects no answer may be worse than; by default the training outputs. Name fewer for a decoder that may not
+        return them all (a fixed length, a narrow box).
 
     Examples
     --------
@@ -53,7 +54,7 @@ def check_decoder(
     """
     parameters = {name: repr(value) for name, value in decoder.get_params().items()}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumericalWarning)  # unseen outputs are no one's fault here
+        warnings.simplefilter("ignore", NumericalWarning)  # outputs the kernel does not see are not tested here
         fitted = clone(decoder).fit(embedding, loss)
         index, _ = training_candidates(embedding)
         training = take(embedding.outputs_, index)
@@ -63,6 +64,7 @@ def check_decoder(
         _check_each_point_alone(fitted, H)
         _check_rank(fitted, H, len(index) if candidates is None or not fitted.constructs else 1)
         _check_choose(fitted, H, training)
+        _check_read_only(fitted, H, training)
 
 
 def _check_parameters_kept(decoder: Decoder, fitted: Decoder, before: dict[str, str]) -> None:
@@ -85,19 +87,41 @@ def _check_no_worse(fitted: Decoder, H: Array, candidates: Collection) -> None:
 
 
 def _check_each_point_alone(fitted: Decoder, H: Array) -> None:
-    """Order and company of the points make no difference."""
-    together = fitted.decode(H)
+    """Answers and rankings do not depend on the order of the points, or on the other points of the batch."""
+    together, ranked = fitted.decode(H), fitted.rank(H, 3)
     backwards = np.arange(count(together))[::-1]
     permuted = take(fitted.decode(take(H, backwards)), backwards)
     _check_same(fitted, H, together, permuted, "in another order")
-    for i in range(count(together)):
-        one = take(H, slice(i, i + 1))
-        alone, beside = fitted.decode(one), take(together, slice(i, i + 1))
-        _check_same(fitted, one, beside, alone, f"alone (point {i})")
+    for i, own in enumerate(ranked):
+        one, inside = take(H, slice(i, i + 1)), take(together, slice(i, i + 1))
+        alone = fitted.decode(one)
+        _check_same(fitted, one, inside, alone, f"alone (point {i})")
+        _require(_equal(fitted, inside, alone), f"point {i} is decoded to another object alone than in a batch")
+        (first,) = fitted.rank(one, 3)
+        _require(_equal(fitted, own.objects, first.objects), f"point {i} is ranked otherwise alone than in a batch")
+
+
+def _check_read_only(fitted: Decoder, H: Array, training: Collection) -> None:
+    """Threads that share a fitted decoder do not see each other's answers."""
+    before = dict(vars(fitted))
+    for call in (lambda: fitted.decode(H), lambda: fitted.rank(H, 2), lambda: fitted.choose(H, training)):
+        call()
+        changed = [name for name, value in vars(fitted).items() if before.get(name, fitted) is not value]
+        _require(not changed, f"decode, rank or choose wrote to {', '.join(changed)}; return it from a method instead")
+
+
+def _equal(fitted: Decoder, a: Collection, b: Collection) -> bool:
+    """Whether two collections hold the same objects, vectors up to what an iteration may leave."""
+    if count(a) != count(b):
+        return False
+    if is_numeric(a):
+        left, right = to_numpy(a), to_numpy(b)
+        return bool(np.allclose(left, right, rtol=_VECTORS, atol=_VECTORS * float(np.abs(left).max(initial=1.0))))
+    key = fitted.embedding_.kernel_.key
+    return [key(one) for one in members(a)] == [key(one) for one in members(b)]
 
 
 def _check_same(fitted: Decoder, H: Array, a: Collection, b: Collection, how: str) -> None:
-    # objects with the same objective are equally good answers: rounding may choose between them
     m, n = count(a), count(b)
     _require(m == n, f"{m} objects came back for the points, {n} {how}")
     left, right = fitted.objective(H, a), fitted.objective(H, b)
@@ -106,11 +130,10 @@ def _check_same(fitted: Decoder, H: Array, a: Collection, b: Collection, how: st
 
 
 def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
-    everything = fitted.rank(H, available + 1)
-    few = fitted.rank(H, 2)
+    whole, few = fitted.rank(H, available + 1), fitted.rank(H, 2)
     if fitted.constructs:
-        _check_same(fitted, H, fitted.decode(H), best(everything), "by rank()")
-    for i, (ranked, two) in enumerate(zip(everything, few, strict=True)):
+        _check_same(fitted, H, fitted.decode(H), best(whole), "by rank()")
+    for i, (ranked, two) in enumerate(zip(whole, few, strict=True)):
         found = count(ranked.objects)
         # a decoder that constructs objects may have more of them than there are candidates
         enough = found >= available if fitted.constructs else found == available
@@ -120,10 +143,7 @@ def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
         )
         keys = _keys(ranked.objects)
         _require(len(set(keys)) == found, f"rank repeats an object for point {i}")
-        _require(
-            bool(np.all(np.diff(ranked.scores) <= 0)),
-            f"rank is not sorted best first for point {i}",
-        )
+        _require(bool(np.all(np.diff(ranked.scores) <= 0)), f"rank is not sorted best first for point {i}")
         _require(
             bool(np.allclose(two.scores, ranked.scores[:2], rtol=_TOLERANCE, atol=_TOLERANCE)),
             f"the two best of point {i} are not the first two of its whole ranking",
@@ -149,8 +169,7 @@ def _check_choose(fitted: Decoder, H: Array, training: Collection) -> None:
             other = fitted.objective(H, take(some, np.full(len(first), j)))
             own = fitted.objective(H, best(found))
             _require(
-                bool(np.all(own <= other + _slack(own, other))),
-                f"{name}() passed over a better candidate, number {j}",
+                bool(np.all(own <= other + _slack(own, other))), f"{name}() passed over a better candidate, number {j}"
             )
 
 
@@ -158,8 +177,7 @@ def _check_members(found: list[Ranked], candidates: Collection, name: str) -> No
     given = set(_keys(candidates))
     for i, ranked in enumerate(found):
         _require(
-            set(_keys(ranked.objects)) <= given,
-            f"{name}() gave point {i} an object that is none of its candidates",
+            set(_keys(ranked.objects)) <= given, f"{name}() gave point {i} an object that is not one of its candidates"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +16,7 @@ from mercer.decoders.pool import snapped
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Symbols by number, in the order in which they first occur.
-
-    Examples
-    --------
-    >>> alphabet = Alphabet.of(np.array(["ba", "abc"], dtype=object))
-    >>> alphabet.symbols, alphabet.word([0, 2])
-    (['b', 'a', 'c'], 'bc')
-    """
+    """Symbols by number, in the order in which they first occur."""
 
     symbols: list[Hashable]
     kind: type[Any]
@@ -40,12 +34,9 @@ class Alphabet:
         symbols = list(given) if hasattr(given, "__iter__") else []
         if not symbols or len(set(symbols)) < len(symbols):
             raise ValueError(f"alphabet={given!r:.60}; expected at least one symbol, and each of them once")
-        if issubclass(kind, str):
-            for symbol in symbols:
-                if not isinstance(symbol, str) or len(symbol) != 1:
-                    raise ValueError(
-                        f"alphabet holds {symbol!r}; expected single characters, as the outputs are strings"
-                    )
+        for symbol in symbols if issubclass(kind, str) else []:
+            if not isinstance(symbol, str) or len(symbol) != 1:
+                raise ValueError(f"alphabet holds {symbol!r}; expected single characters, as the outputs are strings")
         return cls(symbols, kind)
 
     def __len__(self) -> int:
@@ -60,10 +51,7 @@ class Alphabet:
 
     def words(self, rows: Sequence[Iterable[int]]) -> np.ndarray:
         """Sequences as a collection."""
-        collection = np.empty(len(rows), dtype=object)
-        for i, row in enumerate(rows):
-            collection[i] = self.word(row)
-        return collection
+        return np.fromiter(map(self.word, rows), dtype=object, count=len(rows))
 
     def numbers(self, sequence: Iterable[Any]) -> list[int]:
         """The number of each symbol; -1 for one that is not in the alphabet."""
@@ -74,10 +62,7 @@ class Alphabet:
         """The alphabet with one symbol more, its last, that no training output has."""
         other: Hashable = ("no such symbol",)
         if issubclass(self.kind, str):
-            code = 1
-            while chr(code) in self.symbols:
-                code += 1
-            other = chr(code)
+            other = next(character for character in map(chr, count(1)) if character not in self.symbols)
         elif issubclass(self.kind, np.ndarray):
             numbers: list[Any] = [symbol for symbol in self.symbols if is_real(symbol)]
             other = (max(numbers) + 1) if numbers else "\x01"
@@ -104,30 +89,25 @@ class Lengths(NamedTuple):
         """Those of some points."""
         return Lengths(self.low[rows], self.high[rows])
 
-    def allow(self, row: int, length: int) -> bool:
-        """Whether the answer of a point may have that length."""
-        return bool(self.low[row] <= length <= self.high[row])
-
 
 class LengthRule:
     """The parameter ``length`` of a decoder, checked: a number, a range, "predicted" or None.
 
-    Parameters
-    ----------
-    length : int, (int, int), "predicted" or None
-    seen : int array
-        The lengths of the training outputs the kernel sees.
-    shortest : int
-        The length of the shortest sequence the kernel sees.
-    longest : int, optional
-        The length of the longest sequence the kernel knows about; by default there is no limit.
+    `seen` are the lengths of the training outputs the kernel sees, `shortest` is the length of the shortest sequence it sees,
+    and `longest` that of the longest it knows about, if there is a limit.
     """
 
     def __init__(self, length: Any, seen: np.ndarray, shortest: int, longest: int | None = None) -> None:
         self.predicted = str(length) == "predicted"
         low, high = (int(seen.min()), int(seen.max())) if self.predicted else (shortest, int(seen.max()))
         if length is not None and not self.predicted:
-            low, high = _given(length)
+            pair = tuple(length) if type(length) in (tuple, list) else (length, length)
+            if len(pair) != 2 or not all(is_whole(n) and n >= 0 for n in pair) or pair[0] > pair[1]:
+                raise ValueError(
+                    f"length={length!r}; expected a whole number, (shortest, longest), 'predicted', or None for any length up "
+                    "to that of the longest training output"
+                )
+            low, high = map(int, pair)
             if high < shortest:
                 raise ValueError(
                     f"length={length!r}, and the output kernel sees nothing in a sequence of fewer than {shortest} symbols; "
@@ -150,13 +130,3 @@ class LengthRule:
         mean = np.where(usable, weights @ lengths / np.where(usable, total, 1.0), np.median(lengths))
         chosen = np.clip(np.rint(snapped(mean)), self.low, self.high).astype(np.int64)
         return Lengths(chosen, chosen)
-
-
-def _given(length: Any) -> tuple[int, int]:
-    pair = tuple(length) if type(length) in (tuple, list) else (length, length)
-    if len(pair) != 2 or not all(is_whole(n) and n >= 0 for n in pair) or pair[0] > pair[1]:
-        raise ValueError(
-            f"length={length!r}; expected a whole number, (shortest, longest), 'predicted', or None for any length up to "
-            "that of the longest training output"
-        )
-    return int(pair[0]), int(pair[1])

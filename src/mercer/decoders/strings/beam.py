@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
 from mercer.decoders.base import Decoder
@@ -14,14 +17,19 @@ from mercer.decoders.families import is_distance_of, unscaled
 from mercer.decoders.registry import register
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
-from mercer.decoders.strings.kernels import can_construct, unnormalised, window_terms
-from mercer.decoders.strings.models import model_of
+from mercer.decoders.strings.kernels import Term, can_construct, neighbours, part_lengths, unnormalised, window_terms
 from mercer.decoders.strings.prefixes import Model, Outlook, Prefixes
+from mercer.decoders.strings.subsequences import SubsequenceModel
+from mercer.decoders.strings.windows import Automaton, WindowModel
+from mercer.kernels import Subsequence
 from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss
 
 _ITEMS = 2**20
 """Most extensions scored at a time."""
+
+_FEATURES = 2**16
+"""Most subsequences a model counts."""
 
 
 @register(priority=20)
@@ -135,3 +143,66 @@ def _best(scores: np.ndarray, n: int, k: int) -> np.ndarray:
     order = np.argpartition(-table, k - 1, axis=1)[:, :k] if k < each else np.tile(np.arange(each), (n, 1))
     positions = (order + each * np.arange(n)[:, None]).ravel()
     return positions[np.isfinite(scores[positions])]
+
+
+def model_of(decoder: StringDecoder) -> Model | None:
+    """The model of the kernel a decoder was fitted with; None for kernels under which sequences cannot be grown."""
+    kernel = decoder.embedding_.kernel_
+    inner = unnormalised(kernel)
+    normalised = None if inner is kernel else inner
+    norm = None if normalised is None else float(to_numpy(kernel.diag(decoder.pool_.objects[:1]))[0])
+    terms = window_terms(inner)
+    if terms is not None:
+        return _window_model(decoder, normalised, terms, norm)
+    subsequences = unscaled(inner)
+    if isinstance(subsequences, Subsequence) and len(part_lengths(subsequences)) == 1:
+        return _subsequence_model(decoder, subsequences, normalised, norm)
+    return None
+
+
+def _window_model(decoder: StringDecoder, inner: Kernel | None, terms: list[Term], norm: float | None) -> WindowModel:
+    alphabet = decoder._alphabet
+    texts = [alphabet.numbers(output) for output in decoder.embedding_.outputs_]
+    symbols, longest = len(alphabet), max(term.length for term in terms)
+    _require_symbols(decoder, inner or decoder.embedding_.kernel_)
+    texts += [stretch for term in terms if term.changes for stretch in neighbours(texts, term, symbols)]
+    machine = Automaton.of(texts, longest, symbols)
+    return WindowModel(terms, machine, _values(decoder, machine.stretches, inner), norm)
+
+
+def _require_symbols(decoder: StringDecoder, kernel: Kernel) -> None:
+    """Raise ValueError if the alphabet of the answers has a symbol that a mismatch kernel does not know."""
+    for part in kernel.parts():
+        _require_symbols(decoder, part)
+    known = getattr(kernel, "alphabet", None)
+    unknown = [] if known is None else [symbol for symbol in decoder.alphabet_ if symbol not in known]
+    if unknown:
+        raise ValueError(
+            f"alphabet holds {unknown[0]!r}, which is not in that of {kernel!r:.80}; expected symbols the kernel knows"
+        )
+
+
+def _values(decoder: StringDecoder, stretches: list[tuple[int, ...]], inner: Kernel | None) -> sparse.csr_array:
+    """⟨h, φ(u)⟩ of each stretch; `inner` is the kernel inside a cosine, whose norms are multiplied back."""
+    words = decoder._alphabet.words(stretches)
+    rows = decoder._readout(words)
+    if inner is None:
+        return rows
+    norms = np.sqrt(to_numpy(inner.diag(words)))
+    return sparse.csr_array(sparse.diags_array(norms) @ rows)
+
+
+def _subsequence_model(
+    decoder: StringDecoder, kernel: Subsequence, inner: Kernel | None, norm: float | None
+) -> SubsequenceModel:
+    symbols, length = len(decoder._alphabet), part_lengths(kernel)[0]
+    if symbols**length > _FEATURES:
+        raise ValueError(
+            f"{symbols} symbols have {symbols**length} subsequences of length {length}, too many to count in every answer "
+            f"(over {_FEATURES}); use Candidates(), a shorter length or a smaller alphabet"
+        )
+    words = list(product(range(symbols), repeat=length))
+    # a word of that length has one subsequence, of weight decay^length
+    square = float(to_numpy((inner or decoder.embedding_.kernel_).diag(decoder._alphabet.words(words[:1])))[0])
+    scale = np.sqrt(square) / float(kernel.decay) ** length
+    return SubsequenceModel((symbols, length), float(kernel.decay), scale, _values(decoder, words, inner), norm)

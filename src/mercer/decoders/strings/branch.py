@@ -58,10 +58,8 @@ class BranchAndBound(BeamSearch):
     def __init__(
         self, time_limit: float = 1.0, width: int = 64, length: Any = None, alphabet: Iterable[Hashable] | None = None
     ) -> None:
+        super().__init__(width, length, alphabet)
         self.time_limit = time_limit
-        self.width = width
-        self.length = length
-        self.alphabet = alphabet
 
     def _prepare(self) -> tuple[int, int | None]:
         check_real(self.time_limit, "time_limit", closed="right", expected="seconds for each point, above 0")

@@ -60,10 +60,8 @@ class EulerianWalk(BeamSearch):
     def __init__(
         self, threshold: float = 0.5, width: int = 64, length: Any = None, alphabet: Iterable[Hashable] | None = None
     ) -> None:
+        super().__init__(width, length, alphabet)
         self.threshold = threshold
-        self.width = width
-        self.length = length
-        self.alphabet = alphabet
 
     def walks(self, H: Array) -> list[int]:
         """Number of sequences with exactly the predicted n-grams, for each point; 0 where there is none."""
@@ -88,26 +86,21 @@ class EulerianWalk(BeamSearch):
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
         graphs = self._graphs(points)
         words = [walk(graph) for graph in graphs]
-        usable = np.asarray([lengths.allow(i, len(word)) for i, word in enumerate(words)])
+        sizes = np.asarray([len(word) for word in words])
+        usable = (lengths.low <= sizes) & (sizes <= lengths.high)
         exact = usable & np.asarray([count_walks(graph) > 0 for graph in graphs])
         # a beam where no walk goes through all edges, or where more than one answer is asked for
         beamed = np.flatnonzero(~exact | (k > 1))
-        rest: dict[int, Constructed] = {}
-        if len(beamed):
-            found = super()._construct(points[beamed], lengths.only(beamed), k)
-            rest = dict(zip(beamed.tolist(), found, strict=True))
-        return [
-            _joined([word] if usable[i] else [], rest.get(i) or Constructed([], self._limit(points[i], lengths, i)))
-            for i, word in enumerate(words)
-        ]
+        rest = dict(zip(beamed.tolist(), super()._construct(points[beamed], lengths.only(beamed), k), strict=True))
+        found = []
+        for i, word in enumerate(words):
+            others, limit = rest.get(i) or Constructed([], self._limit(points[i], lengths, i))
+            found.append(Constructed([word] * bool(usable[i]) + [other for other in others if other != word], limit))
+        return found
 
     def _limit(self, point: np.ndarray, lengths: Lengths, row: int) -> float:
         target = self.model_.targets(point[None, :])[0]
         return self.model_.limit(target, int(lengths.low[row]), int(lengths.high[row]))
-
-
-def _joined(own: list[list[int]], rest: Constructed) -> Constructed:
-    return Constructed(own + [word for word in rest.words if word not in own], rest.limit)
 
 
 def walk(edges: Edges) -> list[int]:

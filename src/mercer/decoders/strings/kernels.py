@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations, product
 from math import comb
 from typing import Any
 
@@ -14,13 +15,13 @@ from mercer.decoders.families import factor, unscaled
 from mercer.kernels import Mismatch, Normalized, Positions, Spectrum, Subsequence, Sum, WeightedDegree
 from mercer.kernels.base import Kernel
 
-STATES = 2**18
+_STATES = 2**18
 """Most stretches near one that occurs for which a model has states."""
 
-ALL = 2**14
+_ALL = 2**14
 """Most stretches that are all enumerated rather than looked for one by one."""
 
-STEPS = 2**26
+_STEPS = 2**26
 """Most entries of the table of states and symbols, 256 MiB."""
 
 
@@ -54,13 +55,7 @@ def window_terms(kernel: Kernel) -> list[Term] | None:
 
 
 def position_span(kernel: Kernel) -> int | None:
-    """Number of consecutive symbols a kernel compares at each position; None for kernels that do not work by position.
-
-    Examples
-    --------
-    >>> position_span(Positions() + 2.0 * Positions()), position_span(Positions().normalized())
-    (1, None)
-    """
+    """Number of consecutive symbols a kernel compares at each position; None for kernels that do not work by position."""
     spans = [SPANS[type(part)](part) if type(part) in SPANS else None for _, part in _addends(kernel)]
     return None if None in spans else max(span for span in spans if span is not None)
 
@@ -118,20 +113,43 @@ def can_construct(kernel: Kernel, outputs: Collection | None) -> bool:
     terms = window_terms(unnormalised(kernel))
     span = position_span(kernel) if terms is None else max(term.length for term in terms)
     near = [term for term in terms or [] if term.changes]
-    if any(symbols**term.length > ALL and places * around(term, symbols) > STATES for term in near):
+    if any(symbols**term.length > _ALL and places * _around(term, symbols) > _STATES for term in near):
         return False
-    return places * (span or 1) * symbols <= STEPS
-
-
-def around(term: Term, symbols: int) -> int:
-    """Number of stretches that differ from one in at most `changes` symbols."""
-    return sum(comb(term.length, m) * (symbols - 1) ** m for m in range(term.changes + 1))
+    return places * (span or 1) * symbols <= _STEPS
 
 
 def require_room(states: int, symbols: int) -> None:
     """Raise ValueError if the table of states and symbols would be too large."""
-    if states * symbols > STEPS:
+    if states * symbols > _STEPS:
         raise ValueError(
             f"the training outputs have {symbols} symbols in {states} stretches, too many to grow sequences from "
-            f"(more than {STEPS} steps); use decoder=Candidates(), or a kernel of shorter parts"
+            f"(more than {_STEPS} steps); use decoder=Candidates(), or a kernel of shorter parts"
         )
+
+
+def neighbours(texts: list[list[int]], term: Term, symbols: int) -> list[list[int]]:
+    """Every stretch that differs from one that occurs in at most `changes` symbols."""
+    n = term.length
+    seen = {tuple(text[i : i + n]) for text in texts for i in range(len(text) - n + 1)}
+    seen = {stretch for stretch in seen if min(stretch) >= 0}
+    if symbols**n <= _ALL:
+        return [list(stretch) for stretch in product(range(symbols), repeat=n)]
+    if len(seen) * _around(term, symbols) > _STATES:
+        raise ValueError(
+            f"{len(seen)} stretches of {n} symbols out of {symbols} occur, and with {term.changes} mismatches they are too many "
+            f"to keep apart (over {_STATES}); use Candidates(), fewer mismatches or a smaller alphabet"
+        )
+    found: set[tuple[int, ...]] = set()
+    for stretch in seen:
+        for places in combinations(range(n), term.changes):
+            for symbol in product(range(symbols), repeat=len(places)):
+                changed = list(stretch)
+                for place, new in zip(places, symbol, strict=True):
+                    changed[place] = new
+                found.add(tuple(changed))
+    return [list(stretch) for stretch in sorted(found)]
+
+
+def _around(term: Term, symbols: int) -> int:
+    """Number of stretches that differ from one in at most `changes` symbols."""
+    return sum(comb(term.length, m) * (symbols - 1) ** m for m in range(term.changes + 1))

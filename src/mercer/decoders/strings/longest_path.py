@@ -113,13 +113,7 @@ class LongestPath(StringDecoder):
 
 @dataclass
 class PositionMachine:
-    """The stretches of up to n symbols that end at each position of some sequence, as states; state 0 is the beginning.
-
-    Examples
-    --------
-    >>> PositionMachine.of([[0, 1]], span=2, symbols=2).states
-    [(0, ()), (1, ()), (1, (0,)), (2, ()), (2, (1,)), (2, (0, 1))]
-    """
+    """The stretches of up to n symbols that end at each position of some sequence, as states; state 0 is the beginning."""
 
     states: list[tuple[int, tuple[int, ...]]]
     """Position and stretch, in the order of positions."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -66,7 +65,7 @@ Bounder = Callable[[Prefixes], np.ndarray]
 """For each prefix, a score that no sequence with this prefix exceeds."""
 
 
-class Model(ABC):
+class Model(Protocol):
     """A kernel as beam search and branch and bound see it."""
 
     symbols: int
@@ -76,33 +75,26 @@ class Model(ABC):
     norm: float | None
     """l(y, y) of a normalised kernel; None where the kernel is not normalised."""
 
-    @abstractmethod
     def targets(self, points: np.ndarray) -> np.ndarray:
         """The points in the model's own terms, one row each, rounded so that ties do not depend on the batch."""
 
-    @abstractmethod
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
         """The best prefixes of the shortest length, at most `width` for each point."""
 
-    @abstractmethod
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
         """The empty prefix for each point."""
 
-    @abstractmethod
     def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`linear` and `square` of each prefix with each symbol added, two arrays (prefixes, symbols)."""
 
-    @abstractmethod
     def grown(
         self, prefixes: Prefixes, rows: np.ndarray, symbols: np.ndarray, linear: np.ndarray, square: np.ndarray
     ) -> Prefixes:
         """The prefixes at `rows` with a symbol added to each, `linear` and `square` as `extended` gave them."""
 
-    @abstractmethod
     def limit(self, target: np.ndarray, low: int, high: int) -> float:
         """A score that no sequence of an allowed length exceeds, quickly computed."""
 
-    @abstractmethod
     def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
         """Bounds for prefixes of one point, over all sequences of an allowed length."""
 

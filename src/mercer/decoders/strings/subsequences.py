@@ -16,20 +16,8 @@ class SubsequenceModel(Model):
     r"""The score of a kernel that counts subsequences u of r symbols, :math:`\phi_u(y) = c \sum_{i:\,u=y[i]} \lambda^{l(i)}`.
 
     The last symbol of a new subsequence is the new symbol, the others are a shorter subsequence of the prefix. So the weights of
-    all subsequences of 1, …, r − 1 symbols are kept, and multiplied by λ with every symbol that follows.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        The size of the alphabet and r.
-    decay : float
-        λ.
-    scale : float
-        c, the root of a factor around the kernel.
-    values : sparse array (symbols ** length, coordinates)
-        ⟨h, φ(u)⟩ of each word of r symbols, in their order, is its product with the point.
-    norm : float, optional
-        l(y, y) of the normalised kernel; None where the kernel is not normalised.
+    all subsequences of 1, …, r − 1 symbols are kept, and multiplied by λ with every symbol that follows. `shape` is the size of
+    the alphabet and r, `decay` is λ, `scale` is c, and a row of `values` times a point is ⟨h, φ(u)⟩ of a word u of r symbols.
     """
 
     def __init__(
@@ -46,10 +34,8 @@ class SubsequenceModel(Model):
 
     def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
         """The empty prefix for each point."""
-        n = len(targets)
-        return Prefixes.empty(
-            n, longest, tuple(np.zeros((n, self.symbols**size)) for size in range(1, self.shortest + 1))
-        )
+        counts = tuple(np.zeros((len(targets), self.symbols**size)) for size in range(1, self.shortest + 1))
+        return Prefixes.empty(len(targets), longest, counts)
 
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
         """The words of r symbols with the largest coordinates."""
@@ -66,11 +52,14 @@ class SubsequenceModel(Model):
     def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each prefix with each symbol added."""
         n, a = len(prefixes), self.symbols
-        shorter = self.scale * self.decay * self._shorter(prefixes.state)
+        # weights of the subsequences one symbol shorter than those that count
+        before = prefixes.state[-2] if self.shortest > 1 else np.ones((n, 1))
+        shorter = self.scale * self.decay * before
         counts = prefixes.state[-1].reshape(n, -1, a)
         wanted = targets[prefixes.owner].reshape(n, -1, a)
-        linear = prefixes.linear[:, None] + np.einsum("nv,nva->na", shorter, wanted)
-        crossed = 2.0 * np.einsum("nv,nva->na", shorter, counts)
+        # a product for each prefix: rounding does not depend on the number of prefixes
+        linear = prefixes.linear[:, None] + (shorter[:, None, :] @ wanted)[:, 0]
+        crossed = 2.0 * (shorter[:, None, :] @ counts)[:, 0]
         return linear, prefixes.square[:, None] + crossed + np.sum(shorter**2, axis=1)[:, None]
 
     def grown(
@@ -124,10 +113,6 @@ class SubsequenceModel(Model):
         level = np.where((wish >= least) & (wish <= most), 0.0, 0.5 * (bottom + ceiling))
         best = np.maximum(counts, target - level[:, None])
         return np.sum(best * (2.0 * (target - level[:, None]) - best), axis=1) + 2.0 * level * goal
-
-    def _shorter(self, state: tuple[np.ndarray, ...]) -> np.ndarray:
-        """The weights of all subsequences one symbol shorter than those that count."""
-        return state[-2] if self.shortest > 1 else np.ones((len(state[0]), 1))
 
     def _totals(self, longest: int) -> np.ndarray:
         """The sum of all counts of a sequence of 0, 1, …, `longest` symbols, the same for every sequence."""

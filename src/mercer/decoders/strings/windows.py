@@ -93,31 +93,18 @@ class WindowBounds:
 
     def shares(self, rise: np.ndarray, longest: int) -> Shares:
         """All copies that gain more than a stretch that never occurs."""
-        gains, states, copies, starts = [], [], [], [0]
-        own = rise - rise[self.machine.tail]
+        own, parts = rise - rise[self.machine.tail], []
         for span, cost in zip(self.spans, self.costs, strict=True):
-            state = self._best_of(own, int(span), longest)
-            found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-            for copy in range(longest + 1):
-                gain = 2.0 * own[state] - cost * (1.0 + 2.0 * copy)
-                state, gain = state[gain > -cost], gain[gain > -cost]
-                if not len(state):
-                    break
-                found.append((gain, state, np.full(len(state), copy)))
-            gain, which, number = (
-                np.concatenate([part[j] for part in found]) if found else np.zeros(0) for j in range(3)
-            )
-            order = np.argsort(-gain, kind="stable")
-            gains.append(gain[order])
-            states.append(which[order].astype(np.int64))
-            copies.append(number[order].astype(np.int64))
-            starts.append(starts[-1] + len(order))
-        return np.concatenate(gains), np.concatenate(states), np.concatenate(copies), np.asarray(starts)
-
-    def _best_of(self, own: np.ndarray, span: int, most: int) -> np.ndarray:
-        """The states of one span with the largest gains, which contain the best `most` copies."""
-        state = np.flatnonzero(self.machine.lengths == span)
-        return state if len(state) <= most else state[np.argpartition(-own[state], most)[:most]]
+            state = np.flatnonzero(self.machine.lengths == span)
+            if len(state) > longest:  # no more copies fit, and each is of one of the best stretches
+                state = state[np.argpartition(-own[state], longest)[:longest]]
+            gains = 2.0 * own[state] - cost * (1.0 + 2.0 * np.arange(longest + 1)[:, None])
+            copy, column = np.nonzero(gains > -cost)
+            order = np.argsort(-gains[copy, column], kind="stable")
+            copy, column = copy[order], column[order]
+            parts.append((gains[copy, column], state[column], copy))
+        gain, states, copies = map(np.concatenate, zip(*parts, strict=True))
+        return gain, states, copies, np.cumsum([0] + [len(part[0]) for part in parts])
 
     def root(self, rise: np.ndarray, low: int, high: int, norm: float | None) -> float:
         """The bound on every sequence, from the copies alone."""
@@ -157,17 +144,8 @@ class WindowModel(Model):
     r"""The score of a kernel :math:`k(s, t) = \sum_{i,j} M(s_{i:i+n}, t_{j:j+n})`, or a sum of such, or its cosine.
 
     ⟨h, φ(y)⟩ adds up over the stretches of y: the state of an `Automaton` gives the gain of the next symbol. ‖φ(y)‖² is
-    computed by comparing the new stretch with those before it.
-
-    Parameters
-    ----------
-    terms : list of Term
-    machine : Automaton
-        Of all stretches whose product with a point may differ from zero.
-    values : sparse array (states, coordinates)
-        ⟨h, φ(u)⟩ of the stretch of each state, u taken as a whole sequence, is its product with the point.
-    norm : float, optional
-        l(y, y) of the normalised kernel; None where the kernel is not normalised.
+    computed by comparing the new stretch with those before it. The automaton has all stretches u whose product with a point may
+    differ from zero; a row of `values` times a point is ⟨h, φ(u)⟩, u taken as a whole sequence.
     """
 
     def __init__(self, terms: list[Term], machine: Automaton, values: sparse.csr_array, norm: float | None) -> None:
