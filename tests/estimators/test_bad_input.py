@@ -9,7 +9,7 @@ from mercer.core import memory
 from mercer.decoders import Candidates
 from mercer.embeddings import Features, Implicit, PrincipalComponents
 from mercer.kernels import Classes, FromFunction, Gaussian, GaussianOf, Linear, Precomputed, Subsequence
-from mercer.operators import Covariance, Identity
+from mercer.operators import Covariance
 from mercer.solvers import Cholesky, Exact, LowRank, Tridiagonal
 
 X = np.random.default_rng(0).standard_normal((6, 2))

@@ -49,9 +49,9 @@ def test_rank_agrees_with_predict_and_is_at_least_as_good_as_the_training_output
 
 def test_reports_say_what_is_proven():
     model = DependencyEstimator(Spectrum((1, 3)), Spectrum(3), alpha=0.1, decoder=BranchAndBound(5.0)).fit(X, Y)
-    model.predict(TEST[:10])
-    assert len(model.decoder_.reports_) == 10
-    assert np.mean([report.optimal for report in model.decoder_.reports_]) > 0.5
+    reports = model.decoder_.reports(model._points_of(TEST[:10]))
+    assert [report.object for report in reports] == model.predict(TEST[:10]).tolist()
+    assert np.mean([report.optimal for report in reports]) > 0.5
 
 
 def test_a_given_candidate_set_is_obeyed():

@@ -283,5 +283,7 @@ def test_a_regressor_takes_the_place_of_the_solver():
     model = DependencyEstimator(Gaussian(1.5), Linear(), regressor=SVR()).fit(X, Y)
     assert model.solver_ is None
     assert model.reasons_["solver"] == "SVR() takes the place of the ridge"
-    with pytest.raises(TypeError, match="regressor='svr'; expected a learner from mercer.learners, or a scikit-learn regressor"):
+    with pytest.raises(
+        TypeError, match="regressor='svr'; expected a learner from mercer.learners, or a scikit-learn regressor"
+    ):
         DependencyEstimator(regressor="svr").fit(X, Y)

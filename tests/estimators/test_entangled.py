@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from expected_failures import expected_failures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -9,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer import EntangledRidge
 from mercer.kernels import Gaussian, Linear, Subsequence
 from mercer.operators import Nystroem, RandomFourier
-from mercer.selection.entanglement import EntanglementObjective, climb, learn_maps, span_of_outputs
+from mercer.selection.entanglement import EntanglementObjective, learn_maps, maximize, span_of_outputs
 
 
 def alignment(K, L):
@@ -81,7 +82,7 @@ def test_the_optimum_is_as_good_as_on_the_sphere_manifold_with_fewer_products():
     rng = np.random.default_rng(2)
     objective = EntanglementObjective(rng.standard_normal((15, 4)), rng.standard_normal((15, 3)), 0.5)
     start = rng.standard_normal((5, 3, 4))
-    ours = climb(objective, start, max_iter=500)
+    ours = maximize(objective, start, max_iter=500)
     products = 0
     sphere = pymanopt.manifolds.Sphere(*start.shape)
 
@@ -111,18 +112,20 @@ def test_predictions_are_the_dense_definition(mode, p):
     X, new = rng.standard_normal((7, 2)), rng.standard_normal((4, 2))
     Y = rng.standard_normal((7, p))
     rank = 3 if p > 1 else 2
-    model = EntangledRidge(Gaussian(1.0), rank=rank, mode=mode, alpha=0.2, tol=0.0, max_iter=15, random_state=0)
+    model = EntangledRidge(Gaussian(1.0), kraus_rank=rank, mode=mode, alpha=0.2, tol=0.0, max_iter=15, random_state=0)
     model.fit(X, Y)
     both = model.kernel_(np.concatenate([X, new]))  # blocks (11, 11, p, p)
-    centred = Y - Y.mean(axis=0)
     if mode == "entangled":
         G = both[:7, :7].transpose(0, 2, 1, 3).reshape(7 * p, 7 * p)
         cross = both[7:, :7].transpose(0, 2, 1, 3).reshape(4 * p, 7 * p)
-        expected = (cross @ np.linalg.solve(G + 0.2 * np.eye(7 * p), centred.ravel())).reshape(4, p)
     else:
         trace = np.einsum("ijpp->ij", both) / p
-        expected = trace[7:, :7] @ np.linalg.solve(trace[:7, :7] + 0.2 * np.eye(7), centred)
-    assert np.allclose(model.predict(new), expected + Y.mean(axis=0), atol=1e-9)
+        G, cross = np.kron(trace[:7, :7], np.eye(p)), np.kron(trace[7:, :7], np.eye(p))
+    ones = np.kron(np.ones((7, 1)), np.eye(p))  # a mean for each output that is not penalised
+    system = np.block([[G + 0.2 * np.eye(7 * p), ones], [ones.T, np.zeros((p, p))]])
+    found = np.linalg.solve(system, np.append(Y.ravel(), np.zeros(p)))
+    expected = (cross @ found[: 7 * p]).reshape(4, p) + found[7 * p :]
+    assert np.allclose(model.predict(new), expected, atol=1e-9)
     assert np.einsum("iipp->", both[:7, :7]) / (7 * p) == pytest.approx(1.0)
 
 
@@ -131,7 +134,7 @@ def test_leave_one_out_is_exact_with_the_kernel_held(mode):
     rng = np.random.default_rng(4)
     X, Y = rng.standard_normal((8, 2)), rng.standard_normal((8, 3))
     model = EntangledRidge(
-        Gaussian(1.0), rank=4, mode=mode, tol=0.0, max_iter=5, fit_intercept=False, random_state=0
+        Gaussian(1.0), kraus_rank=4, mode=mode, tol=0.0, max_iter=5, fit_intercept=False, random_state=0
     ).fit(X, Y)
     blocks = model.kernel_(X)
     if mode == "partial-trace":
@@ -149,9 +152,10 @@ def test_leave_one_out_is_exact_with_the_kernel_held(mode):
 
 @parametrize_with_checks(
     [
-        EntangledRidge(rank=2, max_iter=5, random_state=0),
-        EntangledRidge(rank=2, mode="entangled", max_iter=5, random_state=0),
-    ]
+        EntangledRidge(kraus_rank=2, max_iter=5, random_state=0),
+        EntangledRidge(kraus_rank=2, mode="entangled", max_iter=5, random_state=0),
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -166,11 +170,11 @@ def test_features_of_every_kind():
         Linear(),
         lambda rows: np.column_stack([rows, rows**2]),
     ):
-        model = EntangledRidge(features=features, rank=2, max_iter=5, random_state=0)
+        model = EntangledRidge(features=features, kraus_rank=2, max_iter=5, random_state=0)
         assert model.fit(X, Y).predict(X).shape == (20, 2)
-    assert EntangledRidge(features=Nystroem(Gaussian(1.0), rank=6), rank=2).fit(X, Y).feature_residual_ > 0
+    assert EntangledRidge(features=Nystroem(Gaussian(1.0), rank=6), kraus_rank=2).fit(X, Y).feature_residual_ > 0
     words = ["ab" * (i % 3 + 1) + "c" * (i // 3) for i in range(9)]
-    strings = EntangledRidge(Subsequence(2).normalized(), rank=2, max_iter=5, random_state=0)
+    strings = EntangledRidge(Subsequence(2).normalized(), kraus_rank=2, max_iter=5, random_state=0)
     strings.fit(words, rng.standard_normal((9, 2)))
     assert strings.predict(words).shape == (9, 2)
 
@@ -180,8 +184,8 @@ def test_features_of_every_kind():
     [
         ({"gamma": -0.1}, "gamma=-0.1; expected a number between 0 and 1"),
         ({"gamma": 1.5}, "gamma=1.5"),
-        ({"rank": 0}, "rank=0"),
-        ({"rank": 10**6}, "rank=1000000; expected at most"),
+        ({"kraus_rank": 0}, "kraus_rank=0"),
+        ({"kraus_rank": 10**6}, "kraus_rank=1000000; expected at most"),
         ({"mode": "both"}, "mode='both'; expected 'entangled' or 'partial-trace'"),
         ({"max_iter": -1}, "max_iter=-1"),
         ({"n_starts": 0}, "n_starts=0"),
@@ -195,4 +199,4 @@ def test_bad_parameters(parameters, message):
 
 def test_constant_outputs_cannot_be_aligned_with():
     with pytest.raises(ValueError, match="y is constant"):
-        EntangledRidge(rank=2).fit(np.arange(12.0).reshape(6, 2), np.ones((6, 2)))
+        EntangledRidge(kraus_rank=2).fit(np.arange(12.0).reshape(6, 2), np.ones((6, 2)))

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer import DependencyEstimator
-from mercer.estimators.data import OutputForm
+from mercer.estimators.data import TargetCodec
 from mercer.kernels import Gaussian, GaussianOf, LabelSets, Overlap, Subsequence
 from mercer.losses import F1, Hamming, ZeroOne
 
@@ -46,13 +46,13 @@ def test_labels_of_several_types_have_an_order():
 
 
 def test_sequences_stay_sequences():
-    form = OutputForm.of([["a", "b"]], Subsequence(2))
+    form = TargetCodec.of([["a", "b"]], Subsequence(2))
     assert form.labels is None
-    assert form.inward([["b", "a"]], Subsequence(2), "y")[0] == ["b", "a"]
+    assert form.encode([["b", "a"]], Subsequence(2), "y")[0] == ["b", "a"]
 
 
 def test_the_name_of_a_sparse_form_reaches_nothing_but_sparse_forms():
     rows = np.eye(2)
-    assert isinstance(OutputForm(None, "csr_array").outward(rows), sparse.csr_array)
+    assert isinstance(TargetCodec(None, "csr_array").decode(rows), sparse.csr_array)
     with pytest.raises(KeyError):
-        OutputForm(None, "load_npz").outward(rows)
+        TargetCodec(None, "load_npz").decode(rows)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from expected_failures import expected_failures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
@@ -169,7 +170,7 @@ def test_constant_outputs_are_learned_as_they_are():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"kernel": "rbf"}, TypeError, "kernel='rbf'; expected a kernel"),
+        ({"kernel": "rbf"}, TypeError, "kernel is 'rbf'.*expected a kernel"),
         ({"alpha": -1.0}, ValueError, "alpha=-1.0; expected a positive"),
         ({"alpha": "gcv"}, ValueError, "alpha='gcv'; expected a positive number, 'loo'"),
         ({"max_iter": -1}, ValueError, "max_iter=-1; expected a whole number"),
@@ -184,6 +185,8 @@ def test_bad_parameters(parameters, error, message):
     assert not hasattr(model, "kernel_")
 
 
-@parametrize_with_checks([OutputKernelLearning(), OutputKernelLearning(alpha=1.0)])
+@parametrize_with_checks(
+    [OutputKernelLearning(), OutputKernelLearning(alpha=1.0)], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

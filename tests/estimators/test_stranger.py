@@ -129,7 +129,9 @@ def test_a_failed_refit_leaves_the_number_of_features():
 
 def test_an_alpha_lost_in_rounding_is_not_blamed_on_the_kernel():
     with pytest.raises(ValueError, match="alpha=1e-10 is lost in the rounding"):
-        DependencyEstimator(Linear(), Linear(), alpha=1e-10, solver=Cholesky()).fit(1e4 * rng.standard_normal((60, 2)), np.ones(60))
+        DependencyEstimator(Linear(), Linear(), alpha=1e-10, solver=Cholesky()).fit(
+            1e4 * rng.standard_normal((60, 2)), np.ones(60)
+        )
 
 
 def test_candidates_for_each_in_every_form():
@@ -189,7 +191,7 @@ def test_tables_and_masks_where_objects_are_expected():
 
 def test_functions_without_a_name_and_tensors_are_not_saved(tmp_path):
     nameless = DependencyEstimator(Linear(), Linear(), alpha=0.1, loss=lambda y, z: 0.0).fit(X, Y)
-    with pytest.raises(TypeError, match="which no one can import again"):
+    with pytest.raises(TypeError, match="which cannot be imported; define it with a name"):
         mercer.save(nameless, tmp_path / "model")
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     tensors = DependencyEstimator(alpha=0.1).fit(torch.asarray(X), torch.asarray(Y))

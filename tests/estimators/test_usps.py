@@ -21,7 +21,7 @@ def halves():
 def best_scale(decoder, top, bottom):
     """The input scale with the smallest leave-one-out distance, inside the training fold."""
     models = [
-        DependencyEstimator(Gaussian(scale), Gaussian(7.0), decoder=decoder).fit(top, bottom)
+        DependencyEstimator(Gaussian(scale), Gaussian(7.0), decoder=decoder, fit_intercept=False).fit(top, bottom)
         for scale in (4.0, 6.0, 9.0)
     ]
     return min(models, key=lambda model: model.loo_path_.min())

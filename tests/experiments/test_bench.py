@@ -1,4 +1,4 @@
-"""The benchmark produces every row; what it compares with is right. Times are not asserted."""
+"""``bench core``: every row is there, and its references are right. Times are not asserted."""
 
 import json
 import subprocess

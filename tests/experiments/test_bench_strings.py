@@ -1,4 +1,4 @@
-"""The benchmark of strings produces every row, and its peers compute the same. Times are not asserted."""
+"""``bench strings``: every row is there, and its peers compute the same. Times are not asserted."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The inflection experiment in small: sane figures, the same twice, a page with errors. It does not look at test words."""
+"""Small version of the inflection experiment: plausible scores, repeatable, a page with errors; no test words."""
 
 import gzip
 

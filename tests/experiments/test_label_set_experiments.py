@@ -1,4 +1,4 @@
-"""The multi-label experiments on the first examples: sane figures, the same twice, a page; the search against plain fits."""
+"""Multi-label experiments on the first examples: plausible scores, repeatable, a page; the search against plain fits."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_the_search_is_what_the_estimator_finds(problem):
         ).fit(gram, Y)
         own = [trial.f1 for trial in search.trials if trial.way == way.name]
         best = search.best(ways=[way.name])
-        if isinstance(way.decoder, Standardized):  # the estimator chooses the ridge before it standardises
+        if isinstance(way.decoder, Standardized):  # the estimator chooses alpha before it standardises
             model.set_params(alpha=best.alpha).fit(gram, Y)
             weights = np.linalg.inv(gram + best.alpha * np.eye(60))
             weights = np.eye(60) - weights / np.diag(weights)[:, None]

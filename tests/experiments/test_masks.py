@@ -1,4 +1,4 @@
-"""Images to masks: the ridge against plain least squares, the pieces one by one, and the whole on made-up images."""
+"""Images to masks: ridge regression against plain least squares, the parts one by one, and all on synthetic images."""
 
 import numpy as np
 import pytest

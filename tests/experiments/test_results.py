@@ -1,4 +1,4 @@
-"""The committed figures: valid, from full runs, and the page of results says what they say."""
+"""Committed results: valid, from full runs, and the page of results is made from them."""
 
 from pathlib import Path
 

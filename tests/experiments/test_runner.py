@@ -1,4 +1,4 @@
-"""Running, stopping, going on, and what is done about damaged pieces."""
+"""Runs of experiments: stopped, resumed, and with damaged pieces."""
 
 import json
 

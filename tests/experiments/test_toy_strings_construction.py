@@ -1,4 +1,4 @@
-"""The constructed pre-images of Weston's toy strings: the small version, and the exact knowledge it is judged by."""
+"""Constructed pre-images of Weston's toy strings: the small version, and the exact distribution behind its scores."""
 
 from collections import Counter
 

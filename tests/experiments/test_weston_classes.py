@@ -23,7 +23,7 @@ def small(tmp_path_factory):
 
 
 @pytest.mark.data
-def test_figures_are_sane(small):
+def test_errors_are_plausible(small):
     _, result = small
     found = {(row["method"], row["on"]): row["value"] for row in result.rows}
     assert found["KDE", PIXELS] < found["k-NN", PIXELS]

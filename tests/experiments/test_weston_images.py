@@ -103,7 +103,7 @@ def test_counts_are_of_all_test_digits_and_continuous_pre_images_are_read_best(f
 @pytest.mark.data
 @pytest.mark.usefixtures("_digits")
 def test_the_loss_before_decoding_is_the_distance_in_feature_space():
-    """From weights, against the estimator's own figure, which the identity operator measures in the whole space."""
+    """From weights, against the estimator's own score, which the identity operator measures in the whole space."""
     fold = Completion(block_folds(1000, 5)[1], 4.0)
     model = fold.neighbours("rkhs")
     assert fold.before_decoding(model) == pytest.approx(-model.score(fold.test_top, fold.truth), rel=1e-9)

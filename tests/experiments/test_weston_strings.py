@@ -245,7 +245,7 @@ def test_small_experiment(tmp_path):
         assert text in page
 
 
-def test_same_seed_same_figures():
+def test_same_seed_same_losses():
     table = experiment("weston-table1")
     piece = table.pieces(small=True)[0]
     piece.settings["n"] = 40

@@ -195,10 +195,10 @@ def test_under_an_expected_loss_too_nothing_is_sure_where_nothing_is_known(loss,
     np.testing.assert_allclose(outside, 1.0, atol=1e-9)
     np.testing.assert_allclose(model.abstention_score(X[:20] + 50.0, candidates=[0, 1]), 1.0, atol=1e-9)
     plain = 1 - model.calibration_.p_values(model.decoder_.objective(model._points_of(X[200:]), model.predict(X[200:])))
-    support = model.decision_weights(X[200:]).sum(axis=1)
+    support = model.decoder_.support(model._points_of(X[200:]), model.map_.origin)
     usual = support >= np.quantile(model.calibration_.support, 0.05)
     np.testing.assert_array_equal(inside[usual], plain[usual])
-    assert 0.9 < usual.mean() < 1
+    assert 0.85 < usual.mean() < 1
     assert (inside[~usual] > plain[~usual]).all()
     wrong = model.predict(X[200:]) != y[200:]
     assert roc_auc_score(wrong, inside) > max(0.7, roc_auc_score(wrong, plain) - 0.01)

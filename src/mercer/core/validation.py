@@ -94,7 +94,8 @@ def check_choice(value: Any, name: str, choices: Choices[str]) -> str:
     ValueError: origin='mean'; expected 'zero' or 'one'
     """
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r}; expected {' or '.join(map(repr, choices))}")
+        *first, last = map(repr, choices)
+        raise ValueError(f"{name}={value!r}; expected {', '.join(first)}{' or ' if first else ''}{last}")
     return value
 
 

@@ -60,16 +60,18 @@ class Pool:
 
     def slack(self, points: Array) -> Array:
         """Difference in the scores of each point that counts as rounding."""
-        features, offset = self._typical
+        features, offset = self._sizes
         return ROUNDING * (namespace(points).abs(points) @ like(features, points) + offset)
 
     @cached_property
-    def _typical(self) -> tuple[np.ndarray, float]:
-        """Typical size of each feature, and of the offsets."""
-        # the median of some, so that one very long candidate does not blur the others
+    def _sizes(self) -> tuple[np.ndarray, float]:
+        """Size of each feature, and of the offsets, in typical candidates."""
+        # of some candidates, without those far longer than the rest, which would blur the others
         step = -(-len(self) // _SAMPLE)
-        features = np.median(np.abs(to_numpy(self.features)[::step]), axis=0)
-        return features, float(np.median(np.abs(to_numpy(self.offsets)[::step])))
+        features = np.abs(to_numpy(self.features)[::step])
+        total = features.sum(axis=1)
+        usual = np.median(total[total > 0]) if total.any() else 0.0
+        return features[total <= 4 * usual].max(axis=0), float(np.median(np.abs(to_numpy(self.offsets)[::step])))
 
 
 def top(scores: Array, k: int, slack: Array | float = 0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -42,7 +42,8 @@ class OperatorValuedRidge(VectorEstimator):
     kernel : OperatorValuedKernel, default=Separable()
         K. The default learns outputs one by one, with a Gaussian kernel at the median distance.
     alpha : float, "loo" or LeaveOneOut(alphas), default="loo"
-        The weight of the norm; "loo" chooses it by exact leave-one-out of whole samples.
+        The weight of the norm; "loo" chooses it by exact leave-one-out of whole samples, by five folds where the
+        system is solved by iteration.
     solver : {"auto", "exact", "cg"} or Solver, default="auto"
         "exact" refuses to iterate, "cg" always does.
     tol : float, default=1e-10

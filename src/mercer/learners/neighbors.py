@@ -65,7 +65,7 @@ class Neighbors(Learner):
         else:
             _measure(kernel, inputs, "input")
         _measure(problem.embedding.kernel_, problem.embedding.outputs_, "output")
-        basis = inputs if kernel.pairwise else getattr(kernel, "prepare", lambda objects: objects)(inputs)
+        basis = inputs if kernel.pairwise else kernel.prepare(inputs)
         attributes = {"k_": chosen, "ks_": tried, "loo_path_": path}
         return FittedNeighbors(kernel, inputs, basis, norms, chosen, _kept(problem), attributes)
 

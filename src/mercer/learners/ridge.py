@@ -19,7 +19,7 @@ from mercer.kernels.precomputed import Precomputed
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
-from mercer.selection.alpha import SelectionProblem, ridge_selection
+from mercer.selection.alpha import KFold, SelectionProblem, ridge_selection
 from mercer.solvers import Auto, Choice, Factorization, PointMap, RidgeProblem, Solver
 from mercer.solvers.base import sub_inputs
 from mercer.solvers.gram import gram_matrix
@@ -91,7 +91,10 @@ class Ridge(Learner):
         solver, reason = self.choose_solver(ridge)
         factorization = solver.factorize(ridge)
         alpha, alphas, path = ridge.alpha, None, None
+        exact = getattr(factorization, "exact", True)
         if rule is not None:
+            if not exact and problem.observed is None:
+                rule = KFold(min(5, problem.size), rule.alphas)  # an iteration has no exact leave-one-out
             fixed = self.operator.is_identity and problem.embedding.fixed and factorization.residual == 0.0
             closed_form = fixed and getattr(factorization, "penalty", None) == "function"
             selection = SelectionProblem(
@@ -105,7 +108,6 @@ class Ridge(Learner):
             )
             alpha, alphas, path = rule.select(selection)
         assert alpha is not None
-        exact = getattr(factorization, "exact", True)
         found = factorization.map(alpha)
         solver.report(factorization, problem.embedding)
         attributes = {

@@ -248,7 +248,7 @@ class KernelBasis:
         if kernel.pairwise:
             return cls(kernel, inputs, n, pivots)
         basis = inputs if pivots is None else take(inputs, pivots)
-        return cls(kernel, getattr(kernel, "prepare", lambda objects: objects)(basis), n, pivots)
+        return cls(kernel, kernel.prepare(basis), n, pivots)
 
     def values(self, inputs: Collection) -> Array:
         """Return the kernel values of each input."""
@@ -429,8 +429,10 @@ class Factorization:
 
     @cached_property
     def scale(self) -> float:
-        """The size of alpha that is neither small nor large: the mean of k(x, x), times the largest gain of C."""
-        mean = float(np.mean(to_numpy(self.problem.kernel.diag(self.problem.inputs))))
+        """The size of alpha that is neither small nor large: the mean eigenvalue of k, times the largest gain of C."""
+        gram = self.problem.gram()
+        constant, trace = self.problem.constant(gram), float(namespace(gram).linalg.trace(gram))
+        mean = (trace if constant is None else trace - float(constant @ gram @ constant)) / self.problem.size
         return mean * (1.0 if self._spectrum is None else float(np.max(to_numpy(self._spectrum.values))))
 
     # -- pieces ---------------------------------------------------------------------------------------
@@ -474,7 +476,8 @@ class Factorization:
             return solved, xp.zeros_like(right[0, :])
         of_constant = self.solve(q[:, None], alpha)[:, 0]
         level = (q @ solved) / float(q @ of_constant)
-        return solved - of_constant[:, None] * level, level
+        # a small alpha makes coefficients large, and their rounding along the constant would be seen
+        return self.problem.centred(solved - of_constant[:, None] * level), level
 
     def _inverse(self, alpha: float) -> Array:
         """Return M, n×n."""

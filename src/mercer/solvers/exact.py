@@ -104,14 +104,15 @@ class ExplicitFeatures(Solver):
         """Return why not: no finite features, or not fewer than pairs."""
         if problem.targets is None:
             return "points are weights on all training outputs"
-        found = self._features(problem)
+        against = separable_only(problem)
+        found = self._features(problem) if against is None else None
         if found is None or not found.dimension < problem.size:
-            return f"{problem.kernel!r} does not have fewer explicit features than there are pairs"
-        return separable_only(problem)
+            return against or f"{problem.kernel!r} does not have fewer explicit features than there are pairs"
+        return None
 
     def reason(self, problem: RidgeProblem) -> str:
         """Return why this solver is picked."""
-        return f"{problem.kernel!r} has fewer explicit features than there are pairs"
+        return f"{problem.kernel!r} has few features: m×m in place of n×n"
 
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Decompose the m×m matrix of the features."""

@@ -281,7 +281,7 @@ class Iterative(BlockSystem):
     def left_out_residuals(self, alpha: float) -> Array:
         """Raise: an iteration has no exact leave-one-out."""
         raise ValueError(
-            "choosing alpha needs exact leave-one-out, and this system is solved by iteration. Give alpha as a number, "
-            "search over it with GridSearchCV, or use a kernel whose structure is solved exactly (see "
+            "choosing alpha with missing outputs needs exact leave-one-out, and this system is solved by iteration. Give alpha "
+            "as a number, search over it with GridSearchCV, or use a kernel whose structure is solved exactly (see "
             "mercer.solvers.Structured)"
         )

@@ -10,6 +10,7 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, require_positive, to_numpy
+from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
 from mercer.solvers.base import Factorization, RidgeProblem, Solver
 from mercer.solvers.exact import Exact, separable_only
@@ -27,6 +28,8 @@ class TridiagonalForm:
         k; overwritten.
     name : str
         What to call it in errors.
+    constant : array (n,), optional
+        A unit vector that k is orthogonal to; rows lose their part along it.
 
     Examples
     --------
@@ -37,7 +40,8 @@ class TridiagonalForm:
 
     complete = True
 
-    def __init__(self, gram: np.ndarray, name: str) -> None:
+    def __init__(self, gram: np.ndarray, name: str, constant: np.ndarray | None = None) -> None:
+        self.constant = constant
         work = int(lapack.dsytrd_lwork(len(gram), lower=1)[0])
         # the transpose is in the order LAPACK works in, so nothing is copied
         packed, self.diagonal, self.beside, self._scales, _ = lapack.dsytrd(gram.T, lower=1, lwork=work, overwrite_a=1)
@@ -54,7 +58,7 @@ class TridiagonalForm:
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
         """Return PᵀV."""
-        return self._reflected(rows, "N")
+        return self._reflected(rows, "N", self.constant)
 
     def outside(self, inside: np.ndarray) -> np.ndarray:
         """Return P times `inside`."""
@@ -99,8 +103,12 @@ class TridiagonalForm:
             pivot = np.maximum(diagonal * gains + ridges - ratio * below, ridges)
         yield pivot, np.zeros_like(pivot)
 
-    def _reflected(self, rows: np.ndarray, transposed: str) -> np.ndarray:
+    def _reflected(self, rows: np.ndarray, transposed: str, constant: np.ndarray | None = None) -> np.ndarray:
         found = np.array(rows, dtype=np.float64, order="C")
+        if constant is not None:
+            along = constant @ found
+            for part in row_blocks(found):
+                found[part] -= constant[part, None] * along
         if len(found) > 1:
             # from the right of the transpose, which is in the order LAPACK works in
             block = found.T[:, 1:]
@@ -153,10 +161,10 @@ class Tridiagonal(Solver):
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Make the Gram matrix and reduce it."""
         gram = np.ascontiguousarray(to_numpy(problem.gram(_MATRICES, decomposed=True)))
-        mean = None
-        if problem.fit_intercept:
+        mean, constant = None, problem.constant(gram)
+        if constant is not None:
             gram, mean = problem.centre_gram(gram)
-        form = TridiagonalForm(gram, f"the input Gram matrix of {problem.kernel!r}")
+        form = TridiagonalForm(gram, f"the input Gram matrix of {problem.kernel!r}", constant)
         return TridiagonalPath(problem, form, mean) if form.definite else Exact().factorize(problem)
 
 
@@ -177,9 +185,11 @@ class TridiagonalPath(Factorization):
         inside = inside if operator.vectors is None else inside @ operator.vectors
         inside = form.solve(inside, operator.values, alpha)
         inside *= operator.values
-        found = problem.scaled(form.outside(inside if operator.vectors is None else inside @ operator.vectors.T))
+        found = form.outside(inside if operator.vectors is None else inside @ operator.vectors.T)
         if self.mean is None:
-            return found, None
+            return problem.scaled(found), None
+        # a small alpha makes coefficients large, and their rounding along the constant would be seen
+        found = problem.scaled(problem.centred(found))
         return found, problem.mean(problem.targets) - self.mean @ found
 
     def left_out_residuals(self, alpha: float) -> Array:

@@ -107,11 +107,13 @@ def explained(  # noqa: PLR0913
     return Explanation(x, member(decode(prediction), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
 
 
-def right_answers(decoder: Decoder, points: Array, outputs: Collection, source: str) -> Calibration:
+def right_answers(
+    decoder: Decoder, points: Array, outputs: Collection, source: str, origin: Array | None = None
+) -> Calibration:
     """How unfit the right answer is at each point, and whether the default candidates hold it."""
     scores = np.asarray(decoder.objective(points, outputs), dtype=float)
     listed = _listed(decoder.embedding_, outputs, once_more=source == LEFT_OUT)
-    return Calibration(scores, listed, source, decoder.support(points))
+    return Calibration(scores, listed, source, decoder.support(points, origin))
 
 
 def _listed(embedding: Embedding, outputs: Collection, once_more: bool) -> np.ndarray:

@@ -16,7 +16,7 @@ from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap
-from mercer.losses.rows import alone
+from mercer.losses.base import alone
 from mercer.selection.criteria import to_backend_of
 from mercer.uncertainty.answers import Explanation, cut, explained, right_answers
 from mercer.uncertainty.conformal import HELD_OUT, LEFT_OUT, Calibration, check_coverage
@@ -71,7 +71,7 @@ class CalibratedAnswers:
         outputs = self._codec.encode(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
-        self.calibration_ = right_answers(self.decoder_, points, outputs, HELD_OUT)
+        self.calibration_ = right_answers(self.decoder_, points, outputs, HELD_OUT, self._origin())
         return self
 
     def predict_set(self, X: Any, coverage: float = 0.9, candidates: Any = None, method: str = "auto") -> list[Ranked]:
@@ -128,17 +128,17 @@ class CalibratedAnswers:
         having been trained on, had a better score than the prediction has. It says most where outputs are of some number of
         kinds; a vector that is free to go where the point is beats the score of nearly every right answer.
 
-        An input unlike all training inputs has hardly any weight on their outputs, and no loss is expected where there is no
-        weight. So under `mercer.decoders.ExpectedLoss` the p-value is multiplied by :math:`\min(1, \sum_j w_j / q)`, where 95 of
-        100 calibration inputs have weights that add up to q or more: scores of such inputs stay as they are, and an input
-        without weight has the score 1.
+        An input unlike all training inputs gets the mean of their outputs (or no weight at all, without an intercept), whose
+        expected loss may well be small. So under `mercer.decoders.ExpectedLoss` the p-value is multiplied by
+        :math:`\min(1, s(x) / q)`, where s(x) is how far the weights are from those of such an input, and 95 of 100
+        calibration inputs have q or more: their scores stay as they are, and an input like no other has the score 1.
         """
         points, calibration = self._points_of(X), self._calibrated()
         if candidates is None:
             unfit = np.asarray(self.decoder_.objective(points, self.decoder_.decode(points)), dtype=float)
         else:
             unfit = -np.asarray([found.scores[0] for found in self._rank(points, 1, candidates)])
-        trust, support = calibration.p_values(unfit), self.decoder_.support(points)
+        trust, support = calibration.p_values(unfit), self.decoder_.support(points, self._origin())
         return 1.0 - (trust if support is None else trust * calibration.backed(support))
 
     def explain(self, x: Any, k: int = 5) -> Explanation:
@@ -178,6 +178,10 @@ class CalibratedAnswers:
         pool, calibration = self._pool(candidates), self._left_out(left_out)
         return fits.sets(self.decoder_, pool, calibration, coverage, candidates is None)
 
+    def _origin(self) -> Array | None:
+        """The point of an input that is like no training input; None where it is zero."""
+        return getattr(self.map_, "origin", None)
+
     def _calibrated(self) -> Calibration:
         """From the pairs held out, or else from the training pairs left out in turn."""
         found = getattr(self, "calibration_", None)
@@ -187,7 +191,7 @@ class CalibratedAnswers:
 
     def _left_out(self, points: Array) -> Calibration:
         outputs = take(self.embedding_.outputs_, slice(0, points.shape[0]))
-        return right_answers(self.decoder_, points, outputs, LEFT_OUT)
+        return right_answers(self.decoder_, points, outputs, LEFT_OUT, self._origin())
 
     def _pool(self, candidates: Any) -> Pool:
         """One collection of candidates for all inputs, with what is needed to score them."""

@@ -118,7 +118,7 @@ def _score(  # noqa: C901, PLR0913
 
 
 @compiled
-def _fill(  # noqa: C901, PLR0913
+def _fill(  # noqa: PLR0913
     X: Packed,
     Z: Packed,
     places: np.ndarray,
