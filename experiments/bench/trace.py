@@ -50,7 +50,7 @@ def main(output: Path | None = None, quick: bool = False) -> None:
 
 
 def measure(rounds: int) -> Result:
-    """Make the rows of all parts; times are the fastest of `rounds`."""
+    """Make the rows of all parts; each time is the fastest of `rounds`."""
     begin, rows = time.perf_counter(), []
     with tracked("bench trace", 3) as step:
         step("calls")
@@ -67,8 +67,8 @@ def measure(rounds: int) -> Result:
 class Trace:
     """Calls of functions of the library, in the order they are made.
 
-    A room is a folder of the library, or a module that is in none. A call changes the room if the function of the library
-    that makes it, directly or through other packages, is in another room.
+    A room is a folder of the library, or a module at its top. A call changes the room if its nearest caller in the library is
+    in another room.
     """
 
     files: set[str] = field(default_factory=set)
@@ -76,7 +76,7 @@ class Trace:
     checks: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Take note of a call; the signature is that of `sys.setprofile`."""
+        """Count a call; the signature is that of `sys.setprofile`."""
         if event != "call":
             return
         code = frame.f_code
@@ -103,7 +103,7 @@ def trace(task: Callable[[], Any]) -> Trace:
 
 
 def call_rows() -> Rows:
-    """Rows for the files, the room changes and the checks of a fit on vectors and of a prediction."""
+    """Count the files, the room changes and the checks of a fit on vectors and of a prediction."""
     n, d, p = VECTORS
     random = np.random.default_rng(problems.SEED)
     X, Y = random.standard_normal((n, d)), random.standard_normal((n, p))
@@ -122,7 +122,7 @@ def call_rows() -> Rows:
 
 
 def source_rows() -> Rows:
-    """Rows for the number of lines of the library and of its calls of isinstance."""
+    """Count the lines of the library and its calls of isinstance."""
     texts = [path.read_text(encoding="utf-8") for path in LIBRARY.rglob("*.py")]
     lines = sum(text.count("\n") for text in texts)
     calls = sum(map(_isinstance_calls, texts))
@@ -133,17 +133,19 @@ def source_rows() -> Rows:
 
 
 def import_rows(rounds: int) -> Rows:
-    """Rows for the time of ``import mercer`` and of ``mercer --help``, each in a fresh process."""
+    """Measure the time of imports and of ``mercer --help``, each in a fresh process; names of mercer are imported lazily."""
     tasks: dict[str, Task] = {
         "mercer": partial(_python, "-c", "import mercer"),
+        "estimator": partial(_python, "-c", "from mercer import DependencyEstimator"),
         "help": partial(_python, "-m", "mercer", "--help"),
         "reference": partial(_python, "-c", "import sklearn.linear_model, scipy.linalg"),
     }
     seconds = interleaved(tasks, rounds)
-    own, reference = seconds["mercer"], seconds["reference"]
+    reference, metric = seconds["reference"], "× import sklearn.linear_model, scipy.linalg"
     beyond = float(seconds["help"].min() - reference.min())
     return [
-        ratio_row("import mercer", "× import sklearn.linear_model, scipy.linalg", (own, reference), IMPORT),
+        ratio_row("import mercer", metric, (seconds["mercer"], reference), IMPORT),
+        ratio_row("from mercer import DependencyEstimator", metric, (seconds["estimator"], reference)),
         row("mercer --help", "seconds beyond that import", [beyond], HELP, reference_seconds=float(reference.min())),
     ]
 
@@ -171,6 +173,6 @@ def _caller_room(frame: FrameType) -> str | None:
 
 @cache
 def _room(filename: str) -> str | None:
-    """Folder of the library that a file is in (its module where it is in none); None for files of others."""
+    """Return the folder of the library that a file is in (or its module at the top); None for other files."""
     path = Path(filename)
     return path.relative_to(LIBRARY).parts[0] if path.is_relative_to(LIBRARY) else None
