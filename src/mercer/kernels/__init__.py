@@ -2,9 +2,8 @@
 
 from mercer.kernels.algebra import Normalized, Product, Scaled, Sum
 from mercer.kernels.base import Kernel, Prepared
-from mercer.kernels.centering import Centered, CenteredAt
+from mercer.kernels.centering import Centered, CenteredAt, Clipped, ClippedAt
 from mercer.kernels.classes import Classes
-from mercer.kernels.clipping import Clipped, ClippedAt
 from mercer.kernels.composition import GaussianOf
 from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap, SparseFeatureMap

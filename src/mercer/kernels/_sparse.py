@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
+from mercer.kernels.base import Kernel
 
 _BLAS = 24.0
 """Multiplications a dense product does while the sparse one does one."""
@@ -102,6 +103,18 @@ class Features(SparseRows):
         if self.rows.nnz <= other.rows.nnz:
             return products(SparseRows(self.rows_in(other)), other)
         return products(self, SparseRows(other.rows_in(self)))
+
+
+class FeatureKernel(Kernel):
+    """A kernel that is the inner product of sparse features: `_encode` returns `Features`."""
+
+    is_psd = True
+
+    def _matrix(self, X: Features, Z: Features | None) -> np.ndarray:
+        return X.products(Z)
+
+    def _diag(self, X: Features) -> np.ndarray:
+        return X.squared_lengths
 
 
 class NumberedFeatures(Features):

@@ -132,9 +132,7 @@ def _compared(X: Nodes, i: int, Z: Nodes, j: int, decay: float, common: np.ndarr
 
 
 @compiled
-def _fill(  # noqa: PLR0913
-    X: Nodes, Z: Nodes, rows: np.ndarray, symmetric: bool, decay: float, common: np.ndarray, gram: np.ndarray
-) -> None:
+def _fill(X, Z, rows, symmetric, decay, common, gram):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     """The kernel of some rows with all columns; if symmetric, entries above the diagonal are copied from below it."""
     for i in rows:
         for j in range(i + 1 if symmetric else gram.shape[1]):

@@ -181,7 +181,7 @@ class Kernel(BaseEstimator):
         return np.asarray([self._value(X, X, i, i) for i in range(count(X))])
 
     def _resolved(self, X: Collection) -> Kernel:
-        """This kernel, whose parts are resolved, with its own parameters learned from `X`."""
+        """The kernel with its own parameters learned from `X`; its parts are resolved."""
         return self
 
     def _prepared(self, X: Collection, name: str, checked: bool) -> Prepared:
@@ -291,7 +291,7 @@ class Kernel(BaseEstimator):
 
     def clipped(self) -> Kernel:
         """The positive part of this similarity, for matrices and functions that are not positive semi-definite."""
-        from mercer.kernels.clipping import Clipped
+        from mercer.kernels.centering import Clipped
 
         return Clipped(self)
 

@@ -136,10 +136,7 @@ class FromDistances(Kernel):
     weights: Array | None = None
     repair: str | None = None
 
-    @property
-    def is_resolved(self) -> bool:
-        """False: the origin is learned."""
-        return False
+    is_resolved = False
 
     @property
     def is_psd(self) -> bool:

@@ -46,6 +46,15 @@ class SparseFeatureMap(FeatureMap):
         raise TypeError(f"{type(self).__name__} must define sparse_rows(X)")
 
 
+class VocabularyMap(SparseFeatureMap):
+    """A map with a column for each entry of a vocabulary, the first field of a dataclass."""
+
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        """The size of the vocabulary."""
+        return len(getattr(self, next(iter(vars(self)))))
+
+
 @dataclass
 class SideBySide(FeatureMap):
     """The columns of one map, then those of another."""

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from mercer.core.collections import Collection
 from mercer.core.validation import is_whole
-from mercer.kernels._sparse import NumberedFeatures, counted_known
+from mercer.kernels._sparse import FeatureKernel, NumberedFeatures, counted_known
 from mercer.kernels.base import Kernel
-from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels.features import VocabularyMap
 from mercer.structures.graphs import FlatGraphs, as_graphs, flatten, graph_key
 
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -42,7 +42,7 @@ class GraphKernel(Kernel):
         return as_graphs(X, name)
 
 
-class _Counting(GraphKernel):
+class _Counting(FeatureKernel, GraphKernel):
     """A kernel that is the inner product of counts of features, which have the same number in every collection."""
 
     def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
@@ -61,30 +61,19 @@ class _Counting(GraphKernel):
     def feature_map(self, X: Collection) -> GraphCounts:
         """One column for each feature that occurs in `X`."""
         self.check_parameters()
-        return GraphCounts(self, np.unique(self.occurrences(self.check(X))[1]))
+        return GraphCounts(np.unique(self.occurrences(self.check(X))[1]), self)
 
     def _encode(self, X: np.ndarray, name: str) -> NumberedFeatures:
         return NumberedFeatures(*self.occurrences(X, name), len(X))
 
-    def _matrix(self, X: NumberedFeatures, Z: NumberedFeatures | None) -> np.ndarray:
-        return X.products(Z)
-
-    def _diag(self, X: NumberedFeatures) -> np.ndarray:
-        return X.squared_lengths
-
 
 @dataclass
-class GraphCounts(SparseFeatureMap):
+class GraphCounts(VocabularyMap):
     """Counts of some features in each graph; features without a column are left out."""
 
-    kernel: _Counting
     numbers: np.ndarray
     """The number of the feature of each column, ascending."""
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """One column for each feature."""
-        return len(self.numbers)
+    kernel: _Counting
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per graph."""

@@ -40,13 +40,10 @@ class PartByPart(Kernel):
            [0., 4.]])
     """
 
+    takes_vectors = False  # the parts may be vectors, the objects are sequences
+
     kernel: Kernel
     same_length: bool = False
-
-    @property
-    def takes_vectors(self) -> bool:
-        """False: the parts may be vectors, the objects are sequences of them."""
-        return False
 
     def check_parameters(self) -> None:
         """Raise TypeError unless `kernel` compares single parts."""

@@ -16,6 +16,7 @@ from mercer.kernels.features import FeatureMap
 from mercer.structures.rankings import as_rankings, order_key, pair_signs, positions
 
 
+@dataclass(eq=False, repr=False)
 class RankingKernel(Kernel):
     """A kernel on rankings: rows of ranks, ``y[i]`` the rank of item i, the smallest rank best.
 
@@ -23,8 +24,9 @@ class RankingKernel(Kernel):
     ranked; then only the order of the ranks counts. A new one defines `features`.
     """
 
-    partial: bool
     is_psd = True
+
+    partial: bool = False
 
     def features(self, ranks: np.ndarray) -> np.ndarray:
         """φ(y) of each row of ranks."""
@@ -95,8 +97,6 @@ class Kemeny(RankingKernel):
            [-3., -1.,  3.]])
     """
 
-    partial: bool = False
-
     def features(self, ranks: np.ndarray) -> np.ndarray:
         """The sign of each pair of items."""
         return pair_signs(ranks)
@@ -122,8 +122,6 @@ class RankHamming(RankingKernel):
            [1., 3., 0.],
            [1., 0., 3.]])
     """
-
-    partial: bool = False
 
     def features(self, ranks: np.ndarray) -> np.ndarray:
         """The share of each item (slow index) at each position (fast index)."""
@@ -154,8 +152,6 @@ class Borda(RankingKernel):
            [-2., -1.,  2.]])
     """
 
-    partial: bool = False
-
     def features(self, ranks: np.ndarray) -> np.ndarray:
         """The distance of each item ahead of the middle."""
         first, last = positions(ranks)
@@ -183,8 +179,6 @@ class Lehmer(RankingKernel):
     >>> Lehmer().feature_map([[0, 1, 2]])([[0, 1, 2], [0, 2, 1], [2, 1, 0]]).tolist()
     [[0.0, 0.0], [0.0, 1.0], [1.0, 2.0]]
     """
-
-    partial: bool = False
 
     def features(self, ranks: np.ndarray) -> np.ndarray:
         """c_j for each item but the first, whose code is always 0."""

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection
-from mercer.kernels._sparse import Features
+from mercer.kernels._sparse import FeatureKernel, Features
 from mercer.kernels.molecules import WeightedFeatures
 from mercer.structures.molecules.spectra import MassSpectrum, as_spectra
 
@@ -32,10 +32,9 @@ class _Bins(Features):
         return rows
 
 
-class _Binned(WeightedFeatures):
+class _Binned(FeatureKernel, WeightedFeatures):
     """Spectra as rows of soft bins."""
 
-    is_psd = True
     feature = "bin"
 
     width: float
@@ -70,12 +69,6 @@ class _Binned(WeightedFeatures):
 
     def _encode(self, X: np.ndarray, name: str) -> _Bins:
         return _Bins(self._rows(X))
-
-    def _matrix(self, X: _Bins, Z: _Bins | None) -> np.ndarray:
-        return X.products(Z)
-
-    def _diag(self, X: _Bins) -> np.ndarray:
-        return X.squared_lengths
 
     def _rows(self, X: Collection, weighted: bool = True) -> sparse.csr_array:
         """One row of bins for each spectrum; a peak between the middles of two bins is divided between them."""

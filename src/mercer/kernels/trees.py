@@ -12,10 +12,10 @@ from scipy import sparse
 
 from mercer.core.collections import Collection, as_objects
 from mercer.core.validation import is_real
-from mercer.kernels._sparse import Features, counted
+from mercer.kernels._sparse import FeatureKernel, Features, counted
 from mercer.kernels._trees import Forest, subset_diagonal, subset_gram
 from mercer.kernels.base import Kernel
-from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels.features import VocabularyMap
 from mercer.structures.trees import Tree, as_tree, flattened, is_node, nodes, production
 
 
@@ -44,7 +44,7 @@ class TreeKernel(Kernel):
 
 
 @dataclass(eq=False, repr=False)
-class Subtree(TreeKernel):
+class Subtree(FeatureKernel, TreeKernel):
     r"""Common complete subtrees: a node with everything below it (Vishwanathan and Smola 2003).
 
     .. math:: k(T, T') = \sum_{t} \lambda^{|t|}\, |T|_t\, |T'|_t
@@ -81,12 +81,6 @@ class Subtree(TreeKernel):
     def _encode(self, X: np.ndarray, name: str) -> _Subtrees:
         return _Subtrees(_read(X), self.decay)
 
-    def _matrix(self, X: _Subtrees, Z: _Subtrees | None) -> np.ndarray:
-        return X.products(Z)
-
-    def _diag(self, X: _Subtrees) -> np.ndarray:
-        return X.squared_lengths
-
 
 class _Subtrees(Features):
     """Trees as weighted counts of their complete subtrees, in order of first appearance."""
@@ -108,17 +102,12 @@ class _Subtrees(Features):
 
 
 @dataclass
-class SubtreeCounts(SparseFeatureMap):
+class SubtreeCounts(VocabularyMap):
     """Counts of the complete subtrees of a vocabulary in each tree, times √λ to the power of their sizes."""
 
     subtrees: list[Hashable]
     """The subtree of each column: its label and its children, each a word, or the column of a subtree in a tuple."""
     decay: float
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """One column per subtree."""
-        return len(self.subtrees)
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The weighted counts, one row per tree."""

@@ -27,10 +27,7 @@ rounding then changes a Gaussian by less than 1e-9."""
 class VectorKernel(Kernel):
     """A kernel whose objects are vectors of one length."""
 
-    @property
-    def takes_vectors(self) -> bool:
-        """True: the objects are rows of a numeric array."""
-        return True
+    takes_vectors = True
 
     @property
     def form(self) -> str | None:
@@ -264,7 +261,7 @@ class Vectors(FeatureMap):
 
 
 class CentredVectors:
-    """Vectors and their squared norms around an origin: their mean, or the median, which few far vectors do not move."""
+    """Vectors and their squared norms around an origin: the mean, or the median, which few far vectors do not move."""
 
     def __init__(self, vectors: Array, by_median: bool = False) -> None:
         self.vectors = vectors
@@ -292,6 +289,9 @@ class CentredVectors:
     def robust(self) -> CentredVectors:
         """The same vectors around the median."""
         return CentredVectors(self.vectors, by_median=True)
+
+    def __len__(self) -> int:
+        return self.vectors.shape[0]
 
 
 def matched(X: Array, Z: Array) -> Array:

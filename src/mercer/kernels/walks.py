@@ -115,9 +115,7 @@ class _Neighbours(NamedTuple):
 
 
 @compiled
-def _add_walks(  # noqa: C901, PLR0913
-    X: _Neighbours, Z: _Neighbours, decay: float, rows: np.ndarray, symmetric: bool, space: np.ndarray, gram: np.ndarray
-) -> None:
+def _add_walks(X, Z, decay, rows, symmetric, space, gram):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0913
     """The sum over n of decayⁿ 1ᵀAⁿ1 for some rows: one step in one graph, then one in the other, again and again."""
     value, half, term = space[0], space[1], space[2]
     for i in rows:

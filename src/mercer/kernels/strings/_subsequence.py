@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
-from mercer.kernels.strings._lanes import LANES, Packed, Strings, on_lines, used
+from mercer.kernels.strings._lanes import LANES, Strings, on_lines, used
 from mercer.kernels.strings.base import occurring
 
 _SMALL = 2e6
@@ -74,15 +74,7 @@ def _shares(lengths: range, decay: float) -> np.ndarray:
 
 
 @compiled(fastmath={"contract"})
-def _score(  # noqa: C901, PLR0913
-    left: np.ndarray,
-    left_length: int,
-    right: np.ndarray,
-    right_length: int,
-    decay: float,
-    shares: np.ndarray,
-    space: Workspace,
-) -> None:
+def _score(left, left_length, right, right_length, decay, shares, space):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0913
     """Sum over common subsequences, short of the factor decay^(2 length) of the longest, for each lane.
 
     Levels are updated from the highest down, so that each sees the one below as it was before the current symbol of the left
@@ -118,16 +110,7 @@ def _score(  # noqa: C901, PLR0913
 
 
 @compiled
-def _fill(  # noqa: PLR0913
-    X: Packed,
-    Z: Packed,
-    places: np.ndarray,
-    symmetric: bool,
-    decay: float,
-    shares: np.ndarray,
-    space: Workspace,
-    gram: np.ndarray,
-) -> None:
+def _fill(X, Z, places, symmetric, decay, shares, space, gram):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     """The kernel of some rows, given by their places in the order of `X`, with all columns."""
     shortest = np.flatnonzero(shares)[0] + 1
     for b in range(Z.blocks.shape[0]):
@@ -152,9 +135,7 @@ def _fill(  # noqa: PLR0913
 
 
 @compiled
-def _pair_up(  # noqa: PLR0913
-    left: np.ndarray, right: np.ndarray, decay: float, shares: np.ndarray, space: Workspace, totals: np.ndarray
-) -> None:
+def _pair_up(left, right, decay, shares, space, totals):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     """The kernel of the w-th left string of each block with the w-th right one."""
     for b in range(left.shape[0]):
         size = used(left[b])

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
-from mercer.kernels.strings._lanes import LANES, Packed, Strings, on_lines, used
+from mercer.kernels.strings._lanes import LANES, Strings, on_lines, used
 
 _EXACT = 2**24
 """Whole numbers up to here are exact in single precision, of which twice as many fit a register."""
@@ -60,15 +60,7 @@ def _number(degree: int, X: Strings) -> type[np.floating]:
 
 
 @compiled
-def _along(  # noqa: PLR0913
-    left: np.ndarray,
-    left_start: int,
-    right: np.ndarray,
-    right_start: int,
-    steps: int,
-    degree: np.floating,
-    space: tuple[np.ndarray, np.ndarray],
-) -> None:
+def _along(left, left_start, right, right_start, steps, degree, space):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     """The sum of r (2 degree + 1 - r) over a diagonal, r being the number of symbols up to there that agree, at most `degree`.
 
     That is degree (degree + 1) times the weights of all stretches that end there: the first r of 2 (degree - d + 1).
@@ -88,16 +80,7 @@ def _along(  # noqa: PLR0913
 
 
 @compiled
-def _score(  # noqa: PLR0913
-    left: np.ndarray,
-    left_length: int,
-    right: np.ndarray,
-    right_length: int,
-    degree: np.floating,
-    weights: np.ndarray,
-    space: tuple[np.ndarray, np.ndarray],
-    sums: np.ndarray,
-) -> None:
+def _score(left, left_length, right, right_length, degree, weights, space, sums):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     """The sum over all shifts, for each lane."""
     for w in range(LANES):
         sums[w] = 0.0
@@ -112,16 +95,7 @@ def _score(  # noqa: PLR0913
 
 
 @compiled
-def _fill(  # noqa: PLR0913
-    X: Packed,
-    Z: Packed,
-    places: np.ndarray,
-    symmetric: bool,
-    degree: np.floating,
-    weights: np.ndarray,
-    space: tuple[np.ndarray, np.ndarray],
-    gram: np.ndarray,
-) -> None:
+def _fill(X, Z, places, symmetric, degree, weights, space, gram):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     """The kernel of some rows, given by their places in the order of `X`, with all columns."""
     repeated, sums = np.empty((Z.blocks.shape[1] + len(weights), LANES), dtype=np.int32), np.empty(LANES)
     for place in places:
@@ -145,14 +119,7 @@ def _fill(  # noqa: PLR0913
 
 
 @compiled
-def _pair_up(  # noqa: PLR0913
-    left: np.ndarray,
-    right: np.ndarray,
-    degree: np.floating,
-    weights: np.ndarray,
-    space: tuple[np.ndarray, np.ndarray],
-    sums: np.ndarray,
-) -> None:
+def _pair_up(left, right, degree, weights, space, sums):  # type: ignore[no-untyped-def]  # noqa: PLR0913
     """The kernel of the w-th left string of each block with the w-th right one."""
     for b in range(left.shape[0]):
         size = used(left[b])

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.core.collections import Collection, as_objects, hash_key
 from mercer.core.validation import is_whole
-from mercer.kernels._sparse import translation
+from mercer.kernels._sparse import Features, translation
 from mercer.kernels.base import Kernel
 from mercer.structures.sequences import Codes
 
@@ -34,14 +34,23 @@ class SequenceKernel(Kernel):
         value = getattr(self, name)
         self._require(is_whole(value) and value >= least, name, f"a whole number, {least} or more")
 
-    def _require_length(self) -> None:
-        length = getattr(self, "length")  # noqa: B009
-        pair = length if isinstance(length, tuple | list) else (length, length)
+
+class PartsKernel(SequenceKernel):
+    """A kernel that counts parts of sequences of one length, or of all lengths from a shortest to a longest."""
+
+    length: Length
+
+    def check_parameters(self) -> None:
+        """Raise ValueError unless `length` is a whole number, or two in order."""
+        pair = self.length if isinstance(self.length, tuple | list) else (self.length, self.length)
         holds = len(pair) == 2 and all(map(is_whole, pair)) and 1 <= pair[0] <= pair[1]
-        expected = (
-            "a whole number, 1 or more, or (shortest, longest) for the sum over all lengths from one to the other"
-        )
+        expected = "a whole number, 1 or more, or (shortest, longest) for the sum over all lengths between"
         self._require(holds, "length", expected)
+
+    def sees(self, X: Collection) -> np.ndarray:
+        """False for sequences that are shorter than every length that counts."""
+        self.check_parameters()
+        return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
 
 
 def as_sequences(collection: Any, name: str = "X", *, text: bool | None = None) -> np.ndarray:
@@ -124,6 +133,17 @@ class Coded:
         unknown = np.flatnonzero(table < 0)
         table[unknown] = len(other.numbers) + unknown
         return type(self)(Codes(table[self.codes.symbols], self.codes.starts), other.numbers, self.first)
+
+
+class SequenceFeatures(Features):
+    """Sequences as sparse rows over the features that occur in their collection."""
+
+    coded: Coded
+
+    def products(self, other: Self | None) -> np.ndarray:
+        """The inner product of each sequence with each of another collection, or of its own."""
+        require_one_kind(self.coded, None if other is None else other.coded)
+        return super().products(other)
 
 
 def require_one_kind(X: Coded, Z: Coded | None) -> None:

@@ -13,8 +13,8 @@ from scipy import sparse
 from mercer.core import memory
 from mercer.core.collections import Collection
 from mercer.core.validation import is_whole
-from mercer.kernels._sparse import NumberedFeatures, counted_known
-from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels._sparse import FeatureKernel, NumberedFeatures, counted_known
+from mercer.kernels.features import VocabularyMap
 from mercer.kernels.strings._ngrams import Numbering
 from mercer.kernels.strings.base import SequenceKernel, as_sequences, is_text
 from mercer.structures.sequences import Codes
@@ -24,7 +24,7 @@ _LARGEST = 2**62
 
 
 @dataclass(eq=False, repr=False)
-class Mismatch(SequenceKernel):
+class Mismatch(FeatureKernel, SequenceKernel):
     r"""Common n-grams up to m substitutions (Leslie et al. 2004).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^n} \phi_u(s)\, \phi_u(t)
@@ -67,8 +67,8 @@ class Mismatch(SequenceKernel):
         self._require(distinct, "alphabet", "a string, or a tuple of symbols, none of them twice")
         if len(self.alphabet) == 0:
             raise ValueError(
-                f"alphabet={self.alphabet!r} in Mismatch is empty, so that no n-gram matches; expected a symbol at least, or None "
-                "for those of the training objects"
+                f"alphabet={self.alphabet!r} in Mismatch is empty, so that no n-gram matches; expected a symbol at least, or "
+                "None for those of the training objects"
             )
         if len(self.alphabet) ** int(self.length) >= _LARGEST:
             raise ValueError(
@@ -127,25 +127,14 @@ class Mismatch(SequenceKernel):
     def _encode(self, X: np.ndarray, name: str) -> NumberedFeatures:
         return NumberedFeatures(*_near(X, self), len(X), len(self.alphabet or ()) ** int(self.length))
 
-    def _matrix(self, X: NumberedFeatures, Z: NumberedFeatures | None) -> np.ndarray:
-        return X.products(Z)
-
-    def _diag(self, X: NumberedFeatures) -> np.ndarray:
-        return X.squared_lengths
-
 
 @dataclass
-class NearCounts(SparseFeatureMap):
+class NearCounts(VocabularyMap):
     """The number of n-grams that differ from a word in at most m places, for the words of a vocabulary."""
 
     words: np.ndarray
     """The word of each column as a number, its symbols being the digits; ascending."""
     kernel: Mismatch
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """One column per word."""
-        return len(self.words)
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per sequence."""

@@ -11,24 +11,15 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.collections import Collection
-from mercer.kernels._sparse import Features, counted
-from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels._sparse import FeatureKernel, counted
+from mercer.kernels.features import VocabularyMap
+from mercer.kernels.strings import base
 from mercer.kernels.strings._ngrams import Numbering
-from mercer.kernels.strings.base import (
-    Coded,
-    Length,
-    SequenceKernel,
-    as_sequences,
-    as_symbols,
-    is_text,
-    length_range,
-    occurring,
-    require_one_kind,
-)
+from mercer.kernels.strings.base import Coded, Length, length_range, occurring
 
 
 @dataclass(eq=False, repr=False)
-class Spectrum(SequenceKernel):
+class Spectrum(FeatureKernel, base.PartsKernel):
     r"""Common n-grams, each as often as it occurs (Leslie et al. 2002).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^n} |s|_u\, |t|_u
@@ -61,39 +52,23 @@ class Spectrum(SequenceKernel):
 
     length: Length = 3
 
-    def check_parameters(self) -> None:
-        """Raise ValueError unless `length` is a whole number, or two in order."""
-        self._require_length()
-
     def pointwise(self, x: Any, z: Any) -> float:
         """The products of the counts, one n-gram at a time."""
         left, right = (Counter(ngrams(sequence, self.length)) for sequence in (x, z))
         return float(sum(times * right[gram] for gram, times in left.items()))
-
-    def sees(self, X: Collection) -> np.ndarray:
-        """False for sequences that are shorter than every length that counts."""
-        self.check_parameters()
-        return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
 
     def feature_map(self, X: Collection) -> NGramCounts:
         """One column for each n-gram in `X`, in order of first appearance."""
         self.check_parameters()
         X = self.check(X)
         vocabulary = dict.fromkeys(gram for sequence in X for gram in ngrams(sequence, self.length))
-        return NGramCounts(list(vocabulary), self.length, is_text(X))
+        return NGramCounts(list(vocabulary), self.length, base.is_text(X))
 
     def _encode(self, X: np.ndarray, name: str) -> _NGrams:
         return _NGrams(Coded.of(X), length_range(self.length))
 
-    def _matrix(self, X: _NGrams, Z: _NGrams | None) -> np.ndarray:
-        require_one_kind(X.coded, None if Z is None else Z.coded)
-        return X.products(Z)
 
-    def _diag(self, X: _NGrams) -> np.ndarray:
-        return X.squared_lengths
-
-
-class _NGrams(Features):
+class _NGrams(base.SequenceFeatures):
     """Sequences as counts of their n-grams."""
 
     def __init__(self, coded: Coded, lengths: range) -> None:
@@ -116,7 +91,7 @@ class _NGrams(Features):
 
 
 @dataclass
-class NGramCounts(SparseFeatureMap):
+class NGramCounts(VocabularyMap):
     """Counts of the n-grams of a vocabulary; n-grams without a column are left out.
 
     An n-gram of strings is a string, an n-gram of other sequences a tuple of symbols.
@@ -128,14 +103,9 @@ class NGramCounts(SparseFeatureMap):
     text: bool
     """True if the sequences are strings."""
 
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """One column per n-gram."""
-        return len(self.grams)
-
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The counts, one row per sequence."""
-        X = as_sequences(X, text=self.text)
+        X = base.as_sequences(X, text=self.text)
         columns = {gram: j for j, gram in enumerate(self.grams)}
         found = [[columns.get(gram, -1) for gram in ngrams(sequence, self.length)] for sequence in X]
         column = np.asarray([j for row in found for j in row], dtype=np.intp)
@@ -152,7 +122,7 @@ def ngrams(sequence: Any, length: Length) -> Iterator[Hashable]:
     >>> list(ngrams("abc", 2)), list(ngrams(["a", "b"], (1, 2)))
     (['ab', 'bc'], [('a',), ('b',), ('a', 'b')])
     """
-    symbols = as_symbols(sequence)
+    symbols = base.as_symbols(sequence)
     for n in occurring(length_range(length), len(symbols)):
         for start in range(len(symbols) - n + 1):
             yield symbols[start : start + n]

@@ -11,17 +11,25 @@ from scipy import sparse
 
 from mercer.core.collections import Collection
 from mercer.core.validation import is_real
-from mercer.kernels._sparse import Features, incidence, located
+from mercer.kernels._sparse import FeatureKernel, incidence, located
 from mercer.kernels.features import SparseFeatureMap
 from mercer.kernels.strings._lanes import Strings, aligned
 from mercer.kernels.strings._ngrams import positions
 from mercer.kernels.strings._subsequence import subsequence_diagonal, subsequence_gram
-from mercer.kernels.strings.base import Coded, Length, SequenceKernel, as_sequences, length_range, require_one_kind
+from mercer.kernels.strings.base import (
+    Coded,
+    Length,
+    PartsKernel,
+    SequenceFeatures,
+    SequenceKernel,
+    as_sequences,
+    length_range,
+)
 from mercer.structures.sequences import Codes
 
 
 @dataclass(eq=False, repr=False)
-class Subsequence(SequenceKernel):
+class Subsequence(PartsKernel):
     r"""Common subsequences, gaps allowed but discounted (Lodhi et al. 2002; Weston et al., eq. 4).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^r} \sum_{i:\, u = s[i]} \sum_{j:\, u = t[j]} \lambda^{l(i) + l(j)}
@@ -52,7 +60,7 @@ class Subsequence(SequenceKernel):
 
     def check_parameters(self) -> None:
         """Raise ValueError unless `length` is a whole number, or two in order, and the decay is in (0, 1]."""
-        self._require_length()
+        super().check_parameters()
         self._require(is_real(self.decay) and 0 < self.decay <= 1, "decay", "a number above 0, at most 1")
         if float(self.decay) ** (2 * length_range(self.length)[-1]) < 1e-200:
             raise ValueError(
@@ -79,11 +87,6 @@ class Subsequence(SequenceKernel):
             prefix = longer
         return value
 
-    def sees(self, X: Collection) -> np.ndarray:
-        """False for sequences that are shorter than every length that counts."""
-        self.check_parameters()
-        return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
-
     def _encode(self, X: np.ndarray, name: str) -> Strings:
         return Strings.of(X)
 
@@ -95,7 +98,7 @@ class Subsequence(SequenceKernel):
 
 
 @dataclass(eq=False, repr=False)
-class Positions(SequenceKernel):
+class Positions(FeatureKernel, SequenceKernel):
     r"""The number of positions that agree, :math:`k(s, t) = \sum_p [s_p = t_p]`.
 
     A sequence is a row of one-hot blocks, one block per position. Sequences may differ in length: a position that only one of
@@ -116,10 +119,6 @@ class Positions(SequenceKernel):
     def _encode(self, X: np.ndarray, name: str) -> _OneHot:
         return _OneHot(Coded.of(X))
 
-    def _matrix(self, X: _OneHot, Z: _OneHot | None) -> np.ndarray:
-        require_one_kind(X.coded, None if Z is None else Z.coded)
-        return X.products(Z)
-
     def _diag(self, X: _OneHot) -> np.ndarray:
         return X.coded.codes.lengths.astype(float)
 
@@ -130,7 +129,7 @@ class Positions(SequenceKernel):
         return PositionIndicators(list(symbols), max(map(len, X)))
 
 
-class _OneHot(Features):
+class _OneHot(SequenceFeatures):
     """Sequences as rows of one-hot blocks."""
 
     def __init__(self, coded: Coded) -> None:

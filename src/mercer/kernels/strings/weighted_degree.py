@@ -12,7 +12,7 @@ from scipy.linalg import cholesky_banded
 
 from mercer.core.collections import Collection
 from mercer.kernels._sparse import counted
-from mercer.kernels.features import SparseFeatureMap
+from mercer.kernels.features import VocabularyMap
 from mercer.kernels.strings._lanes import Strings, aligned
 from mercer.kernels.strings._weighted_degree import agreement_diagonal, agreement_gram, shift_weights
 from mercer.kernels.strings.base import SequenceKernel, as_sequences, as_symbols, is_text
@@ -89,7 +89,7 @@ class WeightedDegree(SequenceKernel):
 
 
 @dataclass
-class PlacedNGrams(SparseFeatureMap):
+class PlacedNGrams(VocabularyMap):
     r"""Columns for n-grams at places; those without a column are left out.
 
     The matrix of the weights τ over places is a band, and so is its Cholesky factor C: an n-gram u at place p has the
@@ -101,11 +101,6 @@ class PlacedNGrams(SparseFeatureMap):
     kernel: WeightedDegree
     text: bool
     """True if the sequences are strings."""
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """One column per place and n-gram."""
-        return len(self.columns)
 
     def sparse_rows(self, X: Collection) -> sparse.csr_array:
         """The entries, one row per sequence."""
