@@ -8,14 +8,18 @@ from mercer.decoders import (
     BeamSearch,
     Candidates,
     ClosedForm,
+    ExpectedF1,
     ExpectedLoss,
     FixedPoint,
     LongestPath,
     PerPosition,
+    Standardized,
     auto_decoder,
+    register,
+    registry,
 )
 from mercer.decoders.families import unscaled
-from mercer.embeddings import Implicit
+from mercer.embeddings import FeaturesOf, Implicit
 from mercer.kernels import (
     Classes,
     Gaussian,
@@ -101,3 +105,50 @@ def test_what_is_picked_can_be_fitted(kernel):
     decoder, _ = auto_decoder(kernel)
     decoder.fit(Implicit().fit(kernel, np.eye(3)), KernelLoss(kernel))
     assert decoder.decode(np.eye(3)).shape == (3, 3)
+
+
+@pytest.fixture
+def registered():
+    """The registry, put back afterwards."""
+    before = dict(registry._REGISTERED)
+    yield registry._REGISTERED
+    registry._REGISTERED.clear()
+    registry._REGISTERED.update(before)
+
+
+def test_a_decoder_of_ones_own_is_registered_in_one_line_and_asked_first(registered):
+    @register()
+    class Nearest(Candidates):
+        @classmethod
+        def suits(cls, kernel, loss, outputs):
+            return (cls(), "mine") if kernel == Gaussian(7.0) else None
+
+    assert type(auto_decoder(Gaussian(7.0))[0]) is Nearest
+    assert type(auto_decoder(Gaussian(6.0))[0]) is FixedPoint
+    register(priority=-1)(Nearest)  # again, at the end
+    assert type(auto_decoder(Gaussian(7.0))[0]) is FixedPoint
+    assert sum(name.endswith("Nearest") for name in registered) == 1
+
+
+def test_of_one_priority_the_last_registered_is_asked_first(registered):
+    for name in ("First", "Second"):
+        register(50)(type(name, (Candidates,), {"suits": classmethod(lambda cls, *_: (cls(), cls.__name__))}))
+    assert auto_decoder(Linear())[1] == "Second"
+
+
+def test_each_decoder_says_alone_what_it_suits():
+    assert FixedPoint.suits(Gaussian(1.0), ZeroOne(), None) is None
+    assert ExpectedLoss.suits(Gaussian(1.0), KernelLoss(Gaussian(1.0)), None) is None
+    assert type(Candidates.suits(Gaussian(1.0), ZeroOne(), None)[0]) is Candidates
+    assert Standardized.suits(Gaussian(1.0), KernelLoss(Gaussian(1.0)), None) is None
+
+
+def test_what_a_decoder_needs_is_declared():
+    assert Standardized().needs_left_out_points
+    assert not Candidates().needs_left_out_points
+    outputs = as_objects([{"a"}, {"b"}, {"a"}])
+    assert Candidates().preferred_embedding(LabelSets(), outputs) is None
+    assert type(ExpectedLoss().preferred_embedding(LabelSets(), outputs)[0]) is Implicit
+    assert type(ExpectedF1().preferred_embedding(LabelSets(), outputs)[0]) is FeaturesOf
+    assert type(ExpectedF1().preferred_embedding(LabelSets(), outputs[:1])[0]) is FeaturesOf
+    assert type(ExpectedF1().preferred_embedding(LabelSets(), as_objects([{"a", "b"}]))[0]) is Implicit

@@ -19,8 +19,8 @@ _REGISTERED: dict[str, tuple[int, type[Decoder]]] = {}
 def register(priority: int = 100) -> Callable[[D], D]:
     """Offer a decoder class to `auto_decoder`, which asks its classmethod `suits`.
 
-    Classes are asked from the highest priority down, and of one priority the last registered first. A decoder of your own,
-    with the default priority, is asked before those of the library.
+    Classes are asked from the highest priority down, of one priority the last registered first, and so by default before those
+    of the library.
 
     Examples
     --------
@@ -76,8 +76,7 @@ def auto_decoder(kernel: Kernel, loss: Any = None, outputs: Collection | None = 
     (ClosedForm(), 'under Linear() the point is the vector, so nothing has to be searched')
     """
     named = resolve_loss(loss, kernel)
-    last_first = list(_REGISTERED.values())[::-1]
-    for _, decoder in sorted(last_first, key=lambda entry: -entry[0]):
+    for _, decoder in sorted(_REGISTERED.values(), key=lambda entry: entry[0])[::-1]:
         found = decoder.suits(kernel, named, outputs)
         if found is not None:
             return found

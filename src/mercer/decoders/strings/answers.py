@@ -80,11 +80,6 @@ class Lengths(NamedTuple):
     low: np.ndarray
     high: np.ndarray
 
-    @property
-    def longest(self) -> int:
-        """The longest of all."""
-        return int(self.high.max())
-
     def only(self, rows: Any) -> Lengths:
         """Those of some points."""
         return Lengths(self.low[rows], self.high[rows])

@@ -108,16 +108,16 @@ def grow(
     model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int
 ) -> list[list[tuple[float, list[int]]]]:
     """Score and symbols of the k best sequences met by a beam, for each row of `targets`; the path does not depend on k."""
-    n = len(targets)
+    n, longest = len(targets), int(lengths.high.max())
     outlook = model.outlook(targets)
-    beam = model.starts(targets, width, lengths.longest)
+    beam = model.starts(targets, width, longest)
     kept: list[tuple[np.ndarray, Prefixes]] = []
-    for size in range(model.shortest, lengths.longest + 1):
+    for size in range(model.shortest, longest + 1):
         scores = model.value(beam.linear, beam.square)
         inside = (lengths.low[beam.owner] <= size) & (size <= lengths.high[beam.owner])
         rows = _best(np.where(inside, scores, -np.inf), n, k)
         kept.append((scores[rows], beam.take(rows)))
-        if size < lengths.longest:
+        if size < longest:
             beam = _next(model, beam, targets, outlook, width)
     found: list[list[tuple[float, list[int]]]] = [[] for _ in range(n)]
     for scores, some in kept:

@@ -113,7 +113,7 @@ class Search:
             for row, limit in enumerate(limits[kept]):
                 heapq.heappush(heap, (-float(limit), len(stored), row))
             stored.append(unfinished.take(kept))
-            size += stored[-1].nbytes
+            size += stored[-1].text.nbytes + sum(part.nbytes for part in stored[-1].state)
         score = self.best[0][0] if self.best else -np.inf
         return max(score, -heap[0][0]) if heap else score
 

@@ -37,11 +37,6 @@ class Prefixes:
     def __len__(self) -> int:
         return len(self.owner)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        return sum(part.nbytes for part in (*self._arrays(), *self.state))
-
     def take(self, rows: Any) -> Self:
         """Some of them, copied."""
         owner, text, size, linear, square = (part[rows] for part in self._arrays())
