@@ -154,7 +154,7 @@ class Barycenter(Decoder):
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
         """The graph built for each point; the best training output for a point without positive weights."""
-        weights = snapped(to_numpy(self._weights(H)))
+        weights = np.array(to_numpy(self._weights(H)))
         if leave_out is not None:
             weights[np.arange(len(weights)), np.asarray(leave_out)] = 0.0
         built = [self._build(row) for row in weights]
@@ -177,9 +177,9 @@ class Barycenter(Decoder):
 
     def _build(self, weights: np.ndarray) -> list[Any]:
         """Graphs for one point: for each size, with the usual number of edges, one more and one less."""
-        order = np.argsort(-weights, kind="stable")[: self.parts]
-        order = order[weights[order] > 0]
-        if len(order) == 0:
+        rounded = snapped(weights[None, :])[0]
+        order = [j for j in np.argsort(-rounded, kind="stable")[: self.parts] if rounded[j] > 0]
+        if not order:
             return []
         parts = [_Part.of(self.embedding_.outputs_[j], self.labels_) for j in order]
         share = weights[order] / weights[order].sum()

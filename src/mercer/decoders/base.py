@@ -123,9 +123,9 @@ class Decoder(BaseEstimator):
         return to_numpy(pool.offsets - products)
 
     def support(self, H: Array, origin: Array | None = None) -> np.ndarray | None:
-        """How far the weights of each point are from those of an input like no training input, at the point `origin`.
+        """Distance of the weights of each point from those at `origin`, the point of an input unlike any training input.
 
-        For scores that look good at such an input; None for all others.
+        For decoders whose scores look good at such an input; None for all others.
         """
         return None
 
