@@ -157,8 +157,8 @@ class RidgeProblem:
             return GramEigh(vectors, values, vectors)
         gram, mean = self.centre_gram(gram, lift=True)
         values, vectors = eigh(gram)
-        # the last eigenvector is the constant
-        values, vectors = clip_spectrum(values[:-1], name), vectors[:, :-1]
+        # the last eigenvector is the constant; its eigenvalue is of the size of k before the constant was taken off
+        values, vectors = clip_spectrum(values, name)[:-1], vectors[:, :-1]
         return GramEigh(vectors, values, vectors, constant=self.constant(vectors), mean=mean)
 
     def centre_gram(self, gram: Array, lift: bool = False) -> tuple[Array, Array]:
@@ -173,9 +173,8 @@ class RidgeProblem:
         half = along - 0.5 * level * q
         squares = 0.0
         for rows in row_blocks(gram):
-            block = gram[rows, :] - q[rows, None] * half - half[rows, None] * q
-            squares += float(xp.sum(block * block))
-            gram[rows, :] = block
+            squares += float(xp.sum(gram[rows, :] * gram[rows, :]))
+            gram[rows, :] = gram[rows, :] - q[rows, None] * half - half[rows, None] * q
         if lift:
             top = squares**0.5 or 1.0
             for rows in row_blocks(gram):
