@@ -11,8 +11,7 @@ from mercer import DependencyEstimator
 from mercer.core import memory
 from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.kernels import Gaussian, Linear
-from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
-from mercer.kernels.moves import Move
+from mercer.kernels.images import Jittered, Move, blurred, deslanted, gradient_histograms, shifted, turned
 from mercer.testing import check_kernel
 
 FEATURES = {

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from mercer.core.arrays import to_numpy
 from mercer.kernels import virtual_examples
-from mercer.kernels.images import shifted, turned
-from mercer.kernels.moves import Move, moves, number_of_moves
+from mercer.kernels.images import Move, moves, number_of_moves, shifted, turned
 
 IMAGES = np.random.default_rng(0).random((3, 4, 5))
 

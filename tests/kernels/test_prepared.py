@@ -32,14 +32,11 @@ from mercer.kernels import (
     Tanimoto,
     WeightedDegree,
     WeisfeilerLehman,
-    grakel,
     graphs,
     labels,
     molecules,
-    spectra,
     trees,
     vectors,
-    walks,
 )
 from mercer.kernels.strings import base as strings
 from mercer.kernels.strings import mismatch
@@ -93,11 +90,11 @@ def test_predicting_one_string_encodes_one_string(kernel, wrap, training, monkey
         (SubsetTree().normalized(), trees, "_read", TREES),
         (WeisfeilerLehman(node_label=None), graphs, "flatten", GRAPHS),
         (ShortestPath(node_label=None).normalized(), graphs, "flatten", GRAPHS),
-        (RandomWalk(0.01, node_label=None), walks, "flatten", GRAPHS),
+        (RandomWalk(0.01, node_label=None), graphs, "flatten", GRAPHS),
         (LabelSets(), labels, "_Sets", [{"a", "b"}, {"b"}, set(), {"c"}]),
         (Overlap().normalized(), labels, "_Sets", [{"a", "b"}, {"b"}, set(), {"c"}]),
         (Tanimoto(), molecules, "as_packed", ["CCO", "CCN", "c1ccccc1", "CO"]),
-        (Peaks(), spectra._Binned, "_rows", None),
+        (Peaks(), molecules._Binned, "_rows", None),
         (Jittered(Gaussian(1.0), (2, 3)), vectors, "CentredVectors", VECTORS),
         (Patches((2, 3), 2, 1, Gaussian(1.0)), vectors, "CentredVectors", VECTORS),
         (Gaussian(2.0) + Gaussian(1.0).normalized(), vectors, "CentredVectors", VECTORS),
@@ -108,8 +105,8 @@ def test_predicting_one_string_encodes_one_string(kernel, wrap, training, monkey
 def test_predicting_one_object_encodes_one_object(kernel, module, name, training, monkeypatch):
     training = PEAKS if training is None else training
     prepared, wanted = kernel.prepare(training), kernel(training[1:2], training)
-    if module is spectra._Binned:
-        sizes, original = [], spectra._Binned._rows
+    if module is molecules._Binned:
+        sizes, original = [], molecules._Binned._rows
         monkeypatch.setattr(module, name, lambda self, X, *rest: sizes.append(len(X)) or original(self, X, *rest))
     else:
         sizes = counting(monkeypatch, module, name)
@@ -123,7 +120,7 @@ def test_graphs_of_grakel_are_converted_once(monkeypatch):
 
     kernel = FromGraKeL(VertexHistogram(), node_label=None)
     prepared, wanted = kernel.prepare(GRAPHS), kernel(GRAPHS[:1], GRAPHS)
-    sizes = counting(monkeypatch, grakel, "flatten")
+    sizes = counting(monkeypatch, graphs, "flatten")
     for _ in range(2):
         np.testing.assert_allclose(kernel(GRAPHS[:1], prepared), wanted)
     assert sizes == [1, 1]

@@ -7,87 +7,39 @@ from mercer.kernels.classes import Classes
 from mercer.kernels.composition import GaussianOf
 from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap, SparseFeatureMap
-from mercer.kernels.grakel import FromGraKeL
-from mercer.kernels.graphs import GraphCounts, GraphKernel, ShortestPath, WeisfeilerLehman
-from mercer.kernels.images import Jittered, blurred, deslanted, gradient_histograms, shifted, turned
+from mercer.kernels.graphs import FromGraKeL, GraphCounts, GraphKernel, RandomWalk, ShortestPath, WeisfeilerLehman
+from mercer.kernels.images import (
+    Jittered,
+    VirtualExamples,
+    blurred,
+    deslanted,
+    gradient_histograms,
+    shifted,
+    turned,
+    virtual_examples,
+)
 from mercer.kernels.labels import LabelSets
-from mercer.kernels.molecules import Tanimoto
-from mercer.kernels.moves import VirtualExamples, virtual_examples
+from mercer.kernels.molecules import NeutralLosses, Peaks, Tanimoto
 from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import FromFunction, Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
-from mercer.kernels.spectra import NeutralLosses, Peaks
 from mercer.kernels.strings.mismatch import Mismatch, NearCounts
 from mercer.kernels.strings.ngrams import NGramCounts, Spectrum
 from mercer.kernels.strings.sequences import Positions, Subsequence
 from mercer.kernels.strings.weighted_degree import PlacedNGrams, WeightedDegree
 from mercer.kernels.trees import SubsetTree, Subtree, SubtreeCounts, TreeKernel
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
-from mercer.kernels.walks import RandomWalk
 
 __all__ = [
-    "Borda",
-    "Centered",
-    "CenteredAt",
-    "Classes",
-    "Clipped",
-    "ClippedAt",
-    "FeatureMap",
-    "FromDistances",
-    "FromDistancesAt",
-    "FromFunction",
-    "FromGraKeL",
-    "Gaussian",
-    "GaussianOf",
-    "GraphCounts",
-    "GraphKernel",
-    "Jittered",
-    "Kemeny",
-    "Kernel",
-    "LabelSets",
-    "LabelsBySize",
-    "Laplacian",
-    "Lehmer",
-    "Linear",
-    "Mismatch",
-    "NGramCounts",
-    "NearCounts",
-    "NeutralLosses",
-    "Normalized",
-    "Overlap",
-    "PartByPart",
-    "Patches",
-    "Peaks",
-    "PlacedNGrams",
-    "Polynomial",
-    "Positions",
-    "Precomputed",
-    "Prepared",
-    "Product",
-    "RandomWalk",
-    "RankHamming",
-    "RankingKernel",
-    "Scaled",
-    "ShortestPath",
-    "SparseFeatureMap",
-    "Spectrum",
-    "Subsequence",
-    "SubsetTree",
-    "Subtree",
-    "SubtreeCounts",
-    "Sum",
-    "Tanimoto",
-    "TreeKernel",
-    "VectorKernel",
-    "VirtualExamples",
-    "WeightedDegree",
-    "WeisfeilerLehman",
-    "blurred",
-    "deslanted",
-    "gradient_histograms",
-    "shifted",
-    "turned",
+    "Borda", "Centered", "CenteredAt", "Classes", "Clipped", "ClippedAt", "FeatureMap", "FromDistances",
+    "FromDistancesAt", "FromFunction", "FromGraKeL", "Gaussian", "GaussianOf", "GraphCounts", "GraphKernel",
+    "Jittered", "Kemeny", "Kernel", "LabelSets", "LabelsBySize", "Laplacian", "Lehmer", "Linear", "Mismatch",
+    "NGramCounts", "NearCounts", "NeutralLosses", "Normalized", "Overlap", "PartByPart", "Patches", "Peaks",
+    "PlacedNGrams", "Polynomial", "Positions", "Precomputed", "Prepared", "Product", "RandomWalk", "RankHamming",
+    "RankingKernel", "Scaled", "ShortestPath", "SparseFeatureMap", "Spectrum", "Subsequence", "SubsetTree",
+    "Subtree", "SubtreeCounts", "Sum", "Tanimoto", "TreeKernel", "VectorKernel", "VirtualExamples",
+    "WeightedDegree", "WeisfeilerLehman", "blurred", "deslanted", "gradient_histograms", "shifted", "turned",
     "virtual_examples",
-]
+]  # fmt: skip

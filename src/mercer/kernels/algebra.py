@@ -18,6 +18,7 @@ _Both = tuple[Prepared, Prepared]
 """A collection as each of two kernels has prepared it."""
 
 
+@dataclass(eq=False, repr=False)
 class _Pair(Kernel):
     """A kernel made of two on the same objects."""
 
@@ -48,10 +49,18 @@ class _Pair(Kernel):
         right = self.right.prepare(X if self.form is None else left.objects, name, checked=self.form is not None)
         return Prepared(self, left.objects, (left, right))
 
-    def _values(self, X: _Both, Z: _Both | None) -> tuple[Array, Array]:
+    def _combine(self, left: Array, right: Array) -> Array:
+        """Values of both kernels as one, over the left ones."""
+        raise TypeError(f"{type(self).__name__} must define _combine(left, right)")
+
+    def _matrix(self, X: _Both, Z: _Both | None) -> Array:
         others = (None, None) if Z is None else Z
-        left = fresh(self.left(X[0], others[0]), X[0])
-        return left, like(self.right(X[1], others[1]), left)
+        gram = fresh(self.left(X[0], others[0]), X[0])
+        return self._combine(gram, like(self.right(X[1], others[1]), gram))
+
+    def _diag(self, X: _Both) -> Array:
+        norms = self.left.diag(X[0])
+        return self._combine(norms, like(X[1].norms, norms))
 
 
 @dataclass(eq=False, repr=False)
@@ -65,13 +74,6 @@ class Sum(_Pair):
     0.5 * Gaussian(scale=2) + Linear()
     """
 
-    left: Kernel
-    right: Kernel
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The sum of the two values."""
-        return self.left.pointwise(x, z) + self.right.pointwise(x, z)
-
     def sees(self, X: Collection) -> np.ndarray:
         """True where either kernel sees the object."""
         return self.left.sees(X) | self.right.sees(X)
@@ -81,13 +83,9 @@ class Sum(_Pair):
         left, right = self.left.feature_map(X), self.right.feature_map(X)
         return None if left is None or right is None else SideBySide(left, right)
 
-    def _matrix(self, X: _Both, Z: _Both | None) -> Array:
-        gram, other = self._values(X, Z)
-        gram += other
-        return gram
-
-    def _diag(self, X: _Both) -> Array:
-        return X[0].norms + like(X[1].norms, X[0].norms)
+    def _combine(self, left: Array, right: Array) -> Array:
+        left += right
+        return left
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{self.left!r} + {operand(self.right, Sum)}"
@@ -104,24 +102,13 @@ class Product(_Pair):
     (Linear() + Gaussian(scale=1.0)) * Linear()
     """
 
-    left: Kernel
-    right: Kernel
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The product of the two values."""
-        return self.left.pointwise(x, z) * self.right.pointwise(x, z)
-
     def sees(self, X: Collection) -> np.ndarray:
         """True where both kernels see the object."""
         return self.left.sees(X) & self.right.sees(X)
 
-    def _matrix(self, X: _Both, Z: _Both | None) -> Array:
-        gram, other = self._values(X, Z)
-        gram *= other
-        return gram
-
-    def _diag(self, X: _Both) -> Array:
-        return X[0].norms * like(X[1].norms, X[0].norms)
+    def _combine(self, left: Array, right: Array) -> Array:
+        left *= right
+        return left
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{operand(self.left, Sum)} * {operand(self.right, Sum, Product, Scaled)}"
@@ -176,10 +163,6 @@ class Scaled(Around):
         """Raise ValueError unless the factor is above zero."""
         self._require_positive("factor")
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The multiple of the value."""
-        return float(self.factor) * self.kernel.pointwise(x, z)
-
     def feature_map(self, X: Collection) -> Stretched | None:
         """The features times √c, if the kernel has some."""
         inner = self.kernel.feature_map(X)
@@ -214,11 +197,6 @@ class Normalized(Around):
     """
 
     kernel: Kernel
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The cosine of the two objects, or zero if one of them has no direction."""
-        left, right = self.kernel.pointwise(x, x), self.kernel.pointwise(z, z)
-        return self.kernel.pointwise(x, z) / (left**0.5 * right**0.5) if left > 0 and right > 0 else 0.0
 
     def sees(self, X: Collection) -> np.ndarray:
         """True where the kernel inside sees the object and its norm is not zero."""

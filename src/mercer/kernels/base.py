@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
-from mercer.core.collections import Collection, as_objects, count, hash_key, member
+from mercer.core.collections import Collection, as_objects, count, hash_key, is_numeric, member
 from mercer.core.validation import is_real
 from mercer.kernels.features import FeatureMap
 
@@ -95,13 +95,11 @@ class Kernel(BaseEstimator):
         """The kind of collections, if `check` depends on nothing else: parts of one form check a collection once."""
         return None
 
-    # -- defined by a new kernel --------------------------------------------------------------------
-
     def pointwise(self, x: Any, z: Any) -> float:
         """k(x, z) for two objects."""
-        raise TypeError(f"{type(self).__name__} must define pointwise(x, z), or override _matrix and _diag")
-
-    # -- called by a user ---------------------------------------------------------------------------
+        if type(self)._matrix is Kernel._matrix:
+            raise TypeError(f"{type(self).__name__} must define pointwise(x, z), or override _matrix and _diag")
+        return float(self(_alone(x), _alone(z))[0, 0])
 
     def __call__(self, X: Collection | Prepared, Z: Collection | Prepared | None = None) -> Array:
         """The Gram matrix of `X`, or the cross-Gram matrix between `X` and `Z`."""
@@ -157,8 +155,6 @@ class Kernel(BaseEstimator):
     def key(self, x: Any) -> Hashable:
         """A key that is equal for objects between which this kernel does not distinguish."""
         return hash_key(x)
-
-    # -- hooks, on checked collections --------------------------------------------------------------
 
     def _check(self, X: Collection, name: str) -> Collection:
         return as_objects(X, name)
@@ -223,8 +219,6 @@ class Kernel(BaseEstimator):
     _symmetrised = "(k(x, z) + k(z, x)) / 2"
     """A replacement for a function that is not symmetric, for the error message."""
 
-    # -- parameters and parts -----------------------------------------------------------------------
-
     def check_parameters(self) -> None:
         """Raise an error if a parameter is out of its range; parts check their own."""
 
@@ -252,8 +246,6 @@ class Kernel(BaseEstimator):
     def _require_positive(self, name: str) -> None:
         value = getattr(self, name)
         self._require(is_real(value) and 0 < value < math.inf, name, "a finite number above zero")
-
-    # -- algebra ------------------------------------------------------------------------------------
 
     def __add__(self, other: Kernel) -> Kernel:
         from mercer.kernels.algebra import Sum
@@ -313,6 +305,15 @@ def shown(value: Any) -> str:
         return f"<array of shape {tuple(value.shape)}>"
     value = value.item() if is_numpy_array(value) else value
     return getattr(value, "__name__", None) or repr(value)
+
+
+def _alone(x: Any) -> Collection:
+    """A collection of one object."""
+    if is_numeric(x) and tuple(x.shape) != (1,):  # a column of one number would be read as that number
+        return x[None, ...]
+    collection = np.empty(1, dtype=object)
+    collection[0] = x
+    return collection
 
 
 def holds_data(value: Any) -> bool:

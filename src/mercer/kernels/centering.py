@@ -43,7 +43,7 @@ class _AtReference(Around):
     reference: Collection
 
     def _encode(self, X: Collection, name: str) -> _Referenced:
-        return _Referenced(self, self.kernel.prepare(X, name, checked=True), same(X, self.reference))  # type: ignore[arg-type]
+        return _Referenced(self, self.kernel.prepare(X, name, checked=True), same(X, self.reference))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{type(self).__name__}({self.kernel!r}, <{count(self.reference)} objects>)"

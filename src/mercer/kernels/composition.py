@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
 from mercer.core.arrays import Array, like, namespace
 from mercer.core.collections import Collection
@@ -45,12 +43,6 @@ class GaussianOf(ScaledByDistance, Around):
 
     kernel: Kernel
     scale: float | str = 1.0
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The Gaussian of the distance of two objects."""
-        inner = self.kernel.pointwise
-        squared = inner(x, x) + inner(z, z) - 2.0 * inner(x, z)
-        return math.exp(-max(squared, 0.0) / (2.0 * float(self.scale) ** 2))
 
     def distances(self, X: Collection) -> Array:
         """Distances in the feature space of the kernel inside."""

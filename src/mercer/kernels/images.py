@@ -1,33 +1,33 @@
-"""Features of images (upright, blurred, histograms of gradients), and a kernel that allows for small moves.
+"""Images: small moves, virtual examples, features (upright, blurred, histograms of gradients), and a kernel over moves.
 
 Images are an array n × rows × columns. Every function treats each image by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
 
 from mercer.core import memory
-from mercer.core.arrays import Array, is_array, namespace, to_numpy
-from mercer.core.collections import Collection
-from mercer.core.validation import is_whole
+from mercer.core.arrays import Array, is_array, like, namespace, to_numpy
+from mercer.core.collections import Collection, count, take
+from mercer.core.validation import check_whole, is_real, is_whole
 from mercer.kernels.base import Kernel, Prepared
-from mercer.kernels.moves import Move, moves, number_of_moves
 from mercer.kernels.patches import as_pixels, check_shape
 from mercer.kernels.vectors import VectorKernel
 
 
 def as_images(images: Any, name: str = "images") -> np.ndarray:
     """`images` as an array n × rows × columns of finite doubles."""
-    if not hasattr(images, "__dlpack__"):
+    if is_array(images):
+        images = to_numpy(images)
+    else:
         check_equal_sizes(images, name)
-    found = np.asarray(to_numpy(images) if hasattr(images, "__dlpack__") else images, dtype=float)
+    found = np.asarray(images, dtype=float)
     if found.ndim != 3 or min(found.shape) == 0:
         raise ValueError(
             f"{name} has shape {found.shape}; expected images × rows × columns. Reshape vectors of pixels with "
@@ -51,6 +51,142 @@ def check_equal_sizes(images: Any, name: str) -> None:
 
 def _size(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape))
+
+
+@dataclass(frozen=True)
+class Move:
+    """A turn about the middle of the image (degrees, with the clock), then a shift by whole pixels, then a mirror.
+
+    Pixels from outside repeat the edge. Between pixels a turned image is interpolated linearly.
+    """
+
+    down: int = 0
+    right: int = 0
+    degrees: float = 0.0
+    mirror: bool = False
+
+    def rows(self, X: Array, shape: tuple[int, int]) -> Array:
+        """Images that are rows of pixels, moved; in the library they come from."""
+        columns = X.T
+        parts = [
+            take(columns, places) * like(weights, X)[:, None] if weights is not None else take(columns, places)
+            for places, weights in self._sources(shape)
+        ]
+        return sum(parts[1:], start=parts[0]).T
+
+    def _sources(self, shape: tuple[int, int]) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """The pixels that each pixel of the moved image is made of, with their weights (None for a single pixel)."""
+        height, width = shape
+        r, c = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
+        c = width - 1 - c if self.mirror else c
+        r, c = np.clip(r - self.down, 0, height - 1), np.clip(c - self.right, 0, width - 1)
+        if self.degrees == 0:
+            return [((r * width + c).ravel(), None)]
+        angle = np.deg2rad(self.degrees)
+        y, x = r - (height - 1) / 2, c - (width - 1) / 2
+        # rows grow downwards, so this turns with the clock
+        r = np.clip(np.cos(angle) * y - np.sin(angle) * x + (height - 1) / 2, 0, height - 1).ravel()
+        c = np.clip(np.sin(angle) * y + np.cos(angle) * x + (width - 1) / 2, 0, width - 1).ravel()
+        top, left = np.floor(r).astype(int), np.floor(c).astype(int)
+        found: list[tuple[np.ndarray, np.ndarray | None]] = []
+        for row, share in ((top, 1 - (r - top)), (np.minimum(top + 1, height - 1), r - top)):
+            for column, part in ((left, 1 - (c - left)), (np.minimum(left + 1, width - 1), c - left)):
+                found.append((row * width + column, share * part))
+        return found
+
+
+def moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False) -> list[Move]:
+    """All shifts of up to `reach` pixels, at each angle (0 first), plain and in a mirror; staying put comes first.
+
+    Examples
+    --------
+    >>> len(moves(1)), len(moves(1, rotations=(-10, 10))), moves(0, mirror=True)[1].mirror
+    (9, 27, True)
+    """
+    turns = _turns(reach, rotations)
+    steps = sorted(range(-int(reach), int(reach) + 1), key=abs)
+    sides = (False, True) if mirror else (False,)
+    return [Move(down, right, turn, side) for side in sides for turn in turns for down in steps for right in steps]
+
+
+def number_of_moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False) -> int:
+    """The number of `moves`, without making them.
+
+    Examples
+    --------
+    >>> number_of_moves(1, rotations=(-10, 10)), number_of_moves(10**9)
+    (27, 4000000004000000001)
+    """
+    return (2 if mirror else 1) * len(_turns(reach, rotations)) * (2 * int(reach) + 1) ** 2
+
+
+def _turns(reach: int, rotations: Sequence[float]) -> list[float]:
+    """The angles, 0 first; raise ValueError for a reach or angles that make no sense."""
+    check_whole(reach, "reach", 0, expected="a whole number of pixels, zero or more")
+    angles = rotations if isinstance(rotations, Sequence | np.ndarray) else [None]
+    if not all(is_real(angle) and np.isfinite(angle) for angle in angles):
+        raise ValueError(f"rotations={rotations!r}; expected a list of angles in degrees, such as (-10, 10)")
+    return [0.0, *(float(angle) for angle in angles if angle != 0)]
+
+
+class VirtualExamples(NamedTuple):
+    """Pairs and moved copies of them: first all pairs as they are, then all of them after one move, and so on."""
+
+    inputs: Array
+    outputs: Collection
+    source: np.ndarray
+    """The pair that each was made from: the `groups` that must not be split when choosing parameters."""
+
+
+def virtual_examples(  # noqa: PLR0913
+    X: Any, y: Any, *, reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False, outputs_move: bool = False
+) -> VirtualExamples:
+    """Training pairs with moved copies of their images, for outputs that do not change when an image is moved a little.
+
+    Parameters
+    ----------
+    X : array of shape (n, rows, columns)
+        Input images.
+    y : collection of n objects
+        Outputs: the same for all copies of an image (a class, say), or images too.
+    reach : int
+        Largest shift in pixels, in both directions.
+    rotations : sequence of float
+        Angles in degrees, with the clock.
+    mirror : bool
+        Add all of these in a mirror.
+    outputs_move : bool
+        Move the outputs, images (n, rows, columns), along with the inputs: for maps between images of the same place.
+
+    Returns
+    -------
+    VirtualExamples
+        ``inputs``, ``outputs`` and ``source``. Choose parameters with ``source`` as groups (`JointKernelMap.fit`'s `groups`,
+        scikit-learn's `GroupKFold`): plain leave-one-out would find a copy of what it left out among what it kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> many = virtual_examples(np.eye(3)[None], ["x"], reach=1)
+    >>> many.inputs.shape, many.outputs[:2], many.source.tolist()
+    ((9, 3, 3), ['x', 'x'], [0, 0, 0, 0, 0, 0, 0, 0, 0])
+    """
+    number, images = number_of_moves(reach, rotations, mirror), as_images(X, "X")
+    n = images.shape[0]
+    purpose, copies = f"{n} images after {number} moves each", 4 if outputs_move else 2
+    memory.require(number * n, images[0].size, copies, purpose, "lower reach, or pass fewer rotations")
+    every = moves(reach, rotations, mirror)
+    if count(y) != n:
+        raise ValueError(f"X has {n} images and y has {count(y)} objects; expected one output for each image")
+    source = np.tile(np.arange(n), len(every))
+    if outputs_move:
+        outputs: Collection = _moved(as_images(y, "y"), *every)
+    elif is_array(y):
+        outputs = take(y, source)
+    else:
+        listed = list(y)
+        outputs = [listed[i] for i in source.tolist()]
+    return VirtualExamples(_moved(images, *every), outputs, source)
 
 
 def deslanted(images: Any) -> np.ndarray:
@@ -92,6 +228,8 @@ def blurred(images: Any, sigma: float) -> np.ndarray:
     >>> blurred(np.eye(3)[None], 1.0).shape
     (1, 3, 3)
     """
+    from scipy.ndimage import gaussian_filter
+
     # no smoothing along the first axis: images are not neighbours of each other
     return gaussian_filter(as_images(images), (0.0, sigma, sigma), mode="nearest")
 
@@ -118,9 +256,11 @@ def turned(images: Any, degrees: float) -> np.ndarray:
     return _moved(images, Move(degrees=float(degrees)))
 
 
-def _moved(images: Any, move: Move) -> np.ndarray:
+def _moved(images: Any, *moves: Move) -> np.ndarray:
+    """The images after each move, one after the other."""
     images = as_images(images)
-    return move.rows(images.reshape(len(images), -1), (images.shape[1], images.shape[2])).reshape(images.shape)
+    rows, shape = images.reshape(len(images), -1), (images.shape[1], images.shape[2])
+    return np.concatenate([move.rows(rows, shape).reshape(images.shape) for move in moves])
 
 
 def gradient_histograms(images: Any, orientations: int = 8, cells: int = 4, power: float = 0.5) -> np.ndarray:
@@ -238,12 +378,6 @@ class Jittered(VectorKernel):
 
     def _check(self, X: Collection, name: str) -> Array:
         return as_pixels(X, self.shape, name)
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The mean, or the largest, over all pairs of moves of two images."""
-        left, right = self._moved(x[None, :]), self._moved(z[None, :])
-        values = [float(self.kernel.pointwise(a[0, :], b[0, :])) for a in left for b in right]
-        return max(values) if self.match == "best" else float(np.mean(values))
 
     def _encode(self, X: Array, name: str) -> list[Prepared]:
         """The images after each move."""

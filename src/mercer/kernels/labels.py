@@ -53,12 +53,6 @@ class LabelSets(Kernel):
         """The set, however it is written."""
         return hash_key(x) if is_array(x) else frozenset(x)
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The number of labels in common."""
-        if is_array(x):
-            return float(namespace(x).sum(float64(x) * float64(z)))
-        return float(len(set(x) & set(z)))
-
     def _check(self, X: Collection, name: str) -> Collection:
         reject_non_collection(X, name)
         known = None if self.labels is None else _known_labels(self.labels)

@@ -1,4 +1,4 @@
-"""Kernels on molecules by their fingerprints, and weights for features that are learned from data."""
+"""Kernels on molecules by their fingerprints, and on mass spectra by their peaks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 
 from mercer.core.arrays import is_array, to_numpy
 from mercer.core.collections import Collection
+from mercer.kernels._sparse import FeatureKernel, Features
 from mercer.kernels.base import Kernel
 from mercer.structures.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
 from mercer.structures.molecules.fingerprints import KEPT, as_molecules, as_packed, check_fingerprint, fingerprints
+from mercer.structures.molecules.spectra import MassSpectrum, as_spectra
+
+_PLACES = 6
+"""Decimals of the position of a peak in its bin: m/z that are multiples of the width fill one bin."""
+
+_BINS = 2.0**31
+"""Maximum number of bins."""
 
 
 class WeightedFeatures(Kernel):
@@ -108,14 +117,6 @@ class Tanimoto(WeightedFeatures):
         packed = self._packed(X)
         return sum(np.unpackbits(packed[start : start + 1024], axis=1).sum(0) for start in range(0, len(packed), 1024))
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The weighted share of bits in common."""
-        alone = (np.asarray(each)[None] if is_array(each) else as_molecules([each]) for each in (x, z))
-        left, right = (np.unpackbits(self._packed(each)).astype(float) for each in alone)
-        weights = np.ones(len(left)) if self.weights is None else to_numpy(self.weights)
-        union = float(np.sum(weights * np.maximum(left, right)))
-        return float(np.sum(weights * left * right)) / union if union > 0 else 1.0
-
     def sees(self, X: Collection) -> np.ndarray:
         """False for fingerprints without a bit."""
         return bit_counts(words(self._packed(self.check(X)))) > 0
@@ -152,3 +153,147 @@ class Tanimoto(WeightedFeatures):
 
     def _packed(self, X: np.ndarray, name: str = "X") -> np.ndarray:
         return as_packed(X, name, self.fingerprint, self.radius, self.bits)
+
+
+class _Bins(Features):
+    """Spectra as rows of bins, which have the same number in every collection."""
+
+    def rows_in(self, other: Self) -> sparse.csr_array:
+        """The bins up to the last one of another collection."""
+        width = other.rows.shape[1]
+        rows = self.rows[:, :width]
+        rows.resize(rows.shape[0], width)
+        return rows
+
+
+class _Binned(FeatureKernel, WeightedFeatures):
+    """Spectra as rows of soft bins."""
+
+    feature = "bin"
+
+    width: float
+    power: float
+
+    def positions(self, spectrum: MassSpectrum) -> np.ndarray:
+        """The position of each peak on the axis of bins; negative for a peak that does not count."""
+        raise TypeError(f"{type(self).__name__} must define positions(spectrum)")
+
+    def check_parameters(self) -> None:
+        """Raise ValueError unless width and power are above zero and the weights are numbers from zero."""
+        self._require_positive("width")
+        self._require_positive("power")
+        super().check_parameters()
+
+    def occurring(self, X: np.ndarray) -> np.ndarray:
+        """The number of spectra with a peak in each bin; none in the last one, which stands for all bins further out."""
+        bins = self._rows(X, weighted=False)
+        return np.append(np.bincount(bins.indices[bins.data > 0], minlength=bins.shape[1]), 0)
+
+    def sees(self, X: Collection) -> np.ndarray:
+        """False for spectra without a peak that counts."""
+        return _Bins(self._rows(self.check(X))).squared_lengths > 0
+
+    def _check(self, X: Collection, name: str) -> np.ndarray:
+        return as_spectra(X, name)
+
+    def _encode(self, X: np.ndarray, name: str) -> _Bins:
+        return _Bins(self._rows(X))
+
+    def _rows(self, X: Collection, weighted: bool = True) -> sparse.csr_array:
+        """One row of bins for each spectrum; a peak between the middles of two bins is divided between them."""
+        row = np.repeat(np.arange(len(X)), [len(spectrum) for spectrum in X])
+        place = np.round(np.concatenate([self.positions(spectrum) for spectrum in X]) / float(self.width), _PLACES)
+        height = np.concatenate([spectrum.intensity for spectrum in X]) ** float(self.power)
+        kept = (place >= 0) & (height > 0)
+        if not kept.all():
+            row, place, height = row[kept], place[kept], height[kept]
+        if place.max(initial=0.0) >= _BINS:
+            raise ValueError(
+                f"width={self.width!r} in {type(self).__name__} puts the peak furthest out into bin {place.max():.3g}; expected "
+                f"fewer than {_BINS:.3g} bins. Raise width"
+            )
+        lower = place.astype(np.int64)
+        share = place - lower
+        between = share > 0
+        rows, columns = np.concatenate([row, row[between]]), np.concatenate([lower, lower[between] + 1])
+        values = np.concatenate([height * (1.0 - share), height[between] * share[between]])
+        if weighted and self.weights is not None:
+            weights = to_numpy(self.weights).astype(float)
+            values = values * weights[np.minimum(columns, len(weights) - 1)]
+        width = int(columns.max(initial=0)) + 1
+        # several peaks in one bin add up
+        return sparse.coo_array((values, (rows, columns)), shape=(len(X), width)).tocsr()
+
+
+@dataclass(eq=False, repr=False)
+class Peaks(_Binned):
+    r"""Peaks at the same m/z, :math:`k(x, z) = \sum_b w_b^2\, x_b z_b` over soft bins b.
+
+    :math:`x_b` is the sum of the intensities to the given power, each peak divided between the two bins around it.
+
+    Spectra are `mercer.structures.molecules.MassSpectrum`, or rows of m/z and intensity.
+
+    Parameters
+    ----------
+    width : float
+        Width of a bin, in units of m/z.
+    power : float
+        Of the intensities; small powers let small peaks count.
+    weights : None, "idf" or array
+        A weight for each bin, the last one for all bins further out. "idf" is :math:`\log((1 + n)/(1 + n_b))`, where
+        :math:`n_b` of the n training spectra have a peak in the bin.
+
+    Examples
+    --------
+    >>> spectra = [[(55.0, 1.0), (83.0, 16.0)], [(83.0, 1.0)], [(83.005, 1.0)]]
+    >>> Peaks(width=0.01, power=0.25)(spectra)
+    array([[5. , 2. , 1. ],
+           [2. , 1. , 0.5],
+           [1. , 0.5, 0.5]])
+    """
+
+    width: float = 0.01
+    power: float = 0.25
+    weights: Any = None
+
+    def positions(self, spectrum: MassSpectrum) -> np.ndarray:
+        """The m/z of the peaks."""
+        return spectrum.mz
+
+
+@dataclass(eq=False, repr=False)
+class NeutralLosses(_Binned):
+    """The same losses from the precursor: `Peaks` on the precursor's m/z less that of each peak.
+
+    Peaks beyond the precursor do not count. Every spectrum needs its precursor.
+
+    Parameters
+    ----------
+    width, power, weights
+        As for `Peaks`.
+
+    Examples
+    --------
+    >>> from mercer.structures.molecules import MassSpectrum
+    >>> water = [MassSpectrum([83.0], [1.0], precursor=101.01), MassSpectrum([120.0], [1.0], precursor=138.01)]
+    >>> NeutralLosses()(water).round(6)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+
+    width: float = 0.01
+    power: float = 0.25
+    weights: Any = None
+
+    def _check(self, X: Collection, name: str) -> np.ndarray:
+        spectra = as_spectra(X, name)
+        for i, spectrum in enumerate(spectra):
+            if spectrum.precursor is None:
+                raise ValueError(
+                    f"{name}[{i}] has no precursor; expected its m/z, as in MassSpectrum(mz, intensity, precursor)"
+                )
+        return spectra
+
+    def positions(self, spectrum: MassSpectrum) -> np.ndarray:
+        """The loss of each fragment."""
+        return spectrum.losses

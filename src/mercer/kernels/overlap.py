@@ -62,12 +62,6 @@ class Overlap(_OnLabelSets):
         holds = is_real(self.penalty) and 0 < self.penalty < np.inf
         self._require(holds, "penalty", "a number above zero, 0.5 for F1 or 1 for Jaccard")
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The share of two sets."""
-        inner = LabelSets().pointwise
-        both, left, right = inner(x, z), inner(x, x), inner(z, z)
-        return both / (both + self.penalty * (left + right - 2.0 * both)) if left + right else 1.0
-
     def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
         both, left, right = LabelSets()(X, Z), X.norms, (X if Z is None else Z).norms
         xp = namespace(both)
@@ -95,12 +89,6 @@ class LabelsBySize(_OnLabelSets):
     """
 
     is_psd = True
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The number of labels in common, if there are as many in both."""
-        inner = LabelSets().pointwise
-        left, right = inner(x, x), inner(z, z)
-        return 0.0 if left != right else inner(x, z) if left else 1.0
 
     def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
         both, left, right = LabelSets()(X, Z), X.norms, (X if Z is None else Z).norms

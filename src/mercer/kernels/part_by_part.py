@@ -66,13 +66,6 @@ class PartByPart(Kernel):
         every = [part for sequence in self.check(X) for part in sequence]
         return PartByPart(self.kernel.resolve(_collected(every)), self.same_length)
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The sum over the positions of two sequences."""
-        if self.same_length and len(x) != len(z):
-            return 0.0
-        pairs = zip(x, z, strict=False)
-        return sum(float(to_numpy(self.kernel(_collected([a]), _collected([b])))[0, 0]) for a, b in pairs)
-
     def _encode(self, X: np.ndarray, name: str) -> _Parts:
         return _Parts(_lengths(X), [(rows, self.kernel.prepare(parts, "parts")) for rows, parts in by_position(X)])
 

@@ -118,17 +118,11 @@ class Patches(VectorKernel):
         self.check_parameters()
         return Patches(self.shape, self.size, self.overlap, resolved_on_patches(self.kernel, self.grid, self.check(X)))
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The mean over the patches of two images."""
-        left, right = (self.grid.cut(namespace(image).reshape(image, (1, -1))) for image in (x, z))
-        values = [self.kernel.pointwise(a[0, :], b[0, :]) for a, b in zip(left, right, strict=True)]
-        return sum(values) / len(values)
-
     def _encode(self, X: Array, name: str) -> list[Prepared]:
         return prepared_patches(self.kernel, self.grid, X)
 
     def _matrix(self, X: list[Prepared], Z: list[Prepared] | None) -> Array:
-        grams = [self.kernel(*pair) for pair in zip(X, Z or [None] * len(X), strict=True)]
+        grams = grams_by_place(self.kernel, X, Z)
         return sum(grams[1:], start=grams[0]) / len(grams)
 
     def _diag(self, X: list[Prepared]) -> Array:
@@ -144,9 +138,13 @@ def patch_grid(rows: int, columns: int, size: int, overlap: int) -> PatchGrid:
 
 def patch_grams(kernel: Kernel, grid: PatchGrid, X: Array, Z: Array | None) -> list[Array]:
     """One Gram matrix for each place, from checked images."""
-    left = prepared_patches(kernel, grid, X)
-    right = [None] * len(left) if Z is None else prepared_patches(kernel, grid, like(Z, X))
-    return [kernel(*pair) for pair in zip(left, right, strict=True)]
+    others = None if Z is None else prepared_patches(kernel, grid, like(Z, X))
+    return grams_by_place(kernel, prepared_patches(kernel, grid, X), others)
+
+
+def grams_by_place(kernel: Kernel, X: list[Prepared], Z: list[Prepared] | None) -> list[Array]:
+    """One Gram matrix for each place."""
+    return [kernel(patch, None if Z is None else Z[place]) for place, patch in enumerate(X)]
 
 
 def prepared_patches(kernel: Kernel, grid: PatchGrid, X: Array) -> list[Prepared]:

@@ -43,11 +43,6 @@ class RankingKernel(Kernel):
         """False for rankings without an order: fewer than two items ranked, or all of them tied."""
         return np.any(pair_signs(to_numpy(self.check(X))) != 0, axis=1)
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The product of the features of two rankings."""
-        left, right = (self.features(np.asarray(to_numpy(y), dtype=float)[None, :])[0] for y in (x, z))
-        return float(left @ right)
-
     def feature_map(self, X: Collection) -> RankFeatures:
         """The features of rankings of as many items."""
         return RankFeatures(self, self.check(X).shape[1])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,8 +13,8 @@ from mercer.core.collections import Collection
 from mercer.core.validation import is_whole
 from mercer.kernels._sparse import FeatureKernel, NumberedFeatures, counted_known
 from mercer.kernels.features import VocabularyMap
-from mercer.kernels.strings._ngrams import Numbering
 from mercer.kernels.strings.base import SequenceKernel, as_sequences, is_text
+from mercer.kernels.strings.ngrams import Numbering
 from mercer.structures.sequences import Codes
 
 _LARGEST = 2**62
@@ -80,27 +78,6 @@ class Mismatch(FeatureKernel, SequenceKernel):
     def is_resolved(self) -> bool:
         """True if the alphabet is known."""
         return self.alphabet is not None
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The words that are near both, for every n-gram of one with every n-gram of the other."""
-        left, right = (
-            [sequence[p : p + self.length] for p in range(len(sequence) - self.length + 1)] for sequence in (x, z)
-        )
-        return float(sum(self._near_both(u, v) for u, v in product(left, right)))
-
-    def _near_both(self, u: Any, v: Any) -> int:
-        """The number of words over the alphabet that differ from u, and from v, in at most m places."""
-        symbols, most = set(self.alphabet or ()), self.mismatches
-        # words so far by the number of places in which they differ from u and from v
-        words = np.zeros((most + 2, most + 2), dtype=object)
-        words[0, 0] = 1
-        for a, b in zip(u, v, strict=True):
-            longer = np.zeros_like(words)
-            for i, j in product(range(most + 1), repeat=2):
-                for symbol in symbols:
-                    longer[min(i + (symbol != a), most + 1), min(j + (symbol != b), most + 1)] += words[i, j]
-            words = longer
-        return int(words[: most + 1, : most + 1].sum())
 
     def sees(self, X: Collection) -> np.ndarray:
         """False for sequences whose image is zero."""

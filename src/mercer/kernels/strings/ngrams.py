@@ -1,8 +1,7 @@
-"""Common n-grams of sequences, and their counts as features."""
+"""n-grams of sequences, every run of n symbols: as integers, the kernel of common ones, and their counts as features."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,11 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.collections import Collection
-from mercer.kernels._sparse import FeatureKernel, counted
+from mercer.kernels._sparse import FeatureKernel, counted, located
 from mercer.kernels.features import VocabularyMap
 from mercer.kernels.strings import base
-from mercer.kernels.strings._ngrams import Numbering
 from mercer.kernels.strings.base import Coded, Length, length_range, occurring
+from mercer.structures.sequences import Codes
+
+_LARGEST = 2**62
+"""Upper bound of the numbers of n-grams."""
 
 
 @dataclass(eq=False, repr=False)
@@ -51,11 +53,6 @@ class Spectrum(FeatureKernel, base.PartsKernel):
     """
 
     length: Length = 3
-
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The products of the counts, one n-gram at a time."""
-        left, right = (Counter(ngrams(sequence, self.length)) for sequence in (x, z))
-        return float(sum(times * right[gram] for gram, times in left.items()))
 
     def feature_map(self, X: Collection) -> NGramCounts:
         """One column for each n-gram in `X`, in order of first appearance."""
@@ -126,3 +123,58 @@ def ngrams(sequence: Any, length: Length) -> Iterator[Hashable]:
     for n in occurring(length_range(length), len(symbols)):
         for start in range(len(symbols) - n + 1):
             yield symbols[start : start + n]
+
+
+class Numbering:
+    """Numbers for the n-grams of one length in a collection, and in others where they are the same n-grams.
+
+    An n-gram is a number whose digits are its symbols. Numbers that get too large on the way, or would leave most columns of a
+    matrix empty at the end, are replaced by their positions among those that occur.
+    """
+
+    def __init__(self, codes: Codes, length: int) -> None:
+        self.length = length
+        self.row, self.begin = places(codes, length)
+        self.alphabet, index = positions(codes.symbols)
+        self._renumbered: list[np.ndarray | None] = []
+        base = len(self.alphabet)
+        numbers, size = index[self.begin], base
+        for j in range(1, length if len(self.begin) else 1):
+            numbers, size = self._renumber(numbers, size, size >= _LARGEST // base)
+            numbers, size = numbers * base + index[self.begin + j], size * base
+        self.numbers, self.width = self._renumber(numbers, size, size > 2 * len(numbers) + 1024)
+
+    def of(self, codes: Codes) -> tuple[np.ndarray, np.ndarray]:
+        """The row and the number of each n-gram of another collection that occurs in this one."""
+        row, begin = places(codes, self.length)
+        index, known_symbols = located(codes.symbols, self.alphabet)
+        numbers, known = index[begin], known_symbols[begin] & (len(self.begin) > 0)
+        for j, values in enumerate(self._renumbered, start=1):
+            if values is not None:
+                numbers, found = located(numbers, values)
+                known &= found
+            if j < len(self._renumbered):
+                numbers = numbers * len(self.alphabet) + index[begin + j]
+                known &= known_symbols[begin + j]
+        return row[known], numbers[known]
+
+    def _renumber(self, numbers: np.ndarray, size: int, needed: bool) -> tuple[np.ndarray, int]:
+        if not needed:
+            self._renumbered.append(None)
+            return numbers, size
+        distinct, numbers = positions(numbers)
+        self._renumbered.append(distinct)
+        return numbers, len(distinct)
+
+
+def places(codes: Codes, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sequence and the first symbol of each n-gram."""
+    row = np.repeat(np.arange(len(codes.lengths)), codes.lengths)
+    begin = np.flatnonzero(np.arange(length, length + len(row)) <= codes.starts[row + 1])
+    return row[begin], begin
+
+
+def positions(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct numbers, ascending, and the position of each number among them."""
+    distinct = np.unique(numbers)
+    return distinct, np.searchsorted(distinct, numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,6 @@ from mercer.core.validation import is_real
 from mercer.kernels._sparse import FeatureKernel, incidence, located
 from mercer.kernels.features import SparseFeatureMap
 from mercer.kernels.strings._lanes import Strings, aligned
-from mercer.kernels.strings._ngrams import positions
 from mercer.kernels.strings._subsequence import subsequence_diagonal, subsequence_gram
 from mercer.kernels.strings.base import (
     Coded,
@@ -25,6 +24,7 @@ from mercer.kernels.strings.base import (
     as_sequences,
     length_range,
 )
+from mercer.kernels.strings.ngrams import positions
 from mercer.structures.sequences import Codes
 
 
@@ -68,25 +68,6 @@ class Subsequence(PartsKernel):
                 "closer to 1"
             )
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The kernel of two sequences, by the recursion of Lodhi et al. as it stands."""
-        decay = float(self.decay)
-        prefix = np.ones((len(x) + 1, len(z) + 1))
-        match = np.asarray([[a == b for b in z] for a in x], dtype=float).reshape(len(x), len(z))
-        lengths = length_range(self.length)
-        value = 0.0
-        for length in range(1, lengths[-1] + 1):
-            if length in lengths:
-                value += float(decay**2 * np.sum(match * prefix[:-1, :-1]))
-            longer = np.zeros_like(prefix)
-            for i in range(len(x)):
-                running = 0.0
-                for j in range(len(z)):
-                    running = decay * running + decay**2 * match[i, j] * prefix[i, j]
-                    longer[i + 1, j + 1] = decay * longer[i, j + 1] + running
-            prefix = longer
-        return value
-
     def _encode(self, X: np.ndarray, name: str) -> Strings:
         return Strings.of(X)
 
@@ -112,15 +93,8 @@ class Positions(FeatureKernel, SequenceKernel):
            [0., 0., 2.]])
     """
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The number of positions that agree."""
-        return float(sum(a == b for a, b in zip(x, z, strict=False)))
-
     def _encode(self, X: np.ndarray, name: str) -> _OneHot:
         return _OneHot(Coded.of(X))
-
-    def _diag(self, X: _OneHot) -> np.ndarray:
-        return X.coded.codes.lengths.astype(float)
 
     def feature_map(self, X: Collection) -> PositionIndicators:
         """One block of columns for each position, one column in it for each symbol in `X`."""

@@ -56,16 +56,6 @@ class WeightedDegree(SequenceKernel):
         self._require_whole("degree", 1)
         self._require_whole("shift", 0)
 
-    def pointwise(self, x: Any, z: Any) -> float:
-        """The definition, one n-gram and one shift at a time."""
-        weights, total = shift_weights(int(self.shift)), 0.0
-        for d in range(1, self.degree + 1):
-            for p, gram in _places(x, d):
-                for q, other in _places(z, d):
-                    if abs(p - q) <= self.shift and gram == other:
-                        total += self.weight(d) * weights[abs(p - q)]
-        return float(total)
-
     def weight(self, length: int) -> float:
         """β, the weight of an n-gram of some length."""
         return 2.0 * (self.degree - length + 1) / (self.degree * (self.degree + 1))
