@@ -28,10 +28,10 @@ from experiments.beyond.toy_strings_page import (
 )
 from experiments.beyond.toy_strings_truth import KERNEL, LONGEST, all_strings, features, posterior
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
+from experiments.papers.toy_strings import CLEAN, StringPairs, make_string_pairs
 from experiments.papers.weston_strings_methods import parts
 from experiments.protocol import Split, paper_estimator
 from mercer.core.arrays import NumericalWarning
-from mercer.datasets.toy_strings import CLEAN, StringPairs, make_string_pairs
 from mercer.decoders import BeamSearch, BranchAndBound, Candidates
 from mercer.embeddings import Embedding, Implicit
 from mercer.kernels import GaussianOf, Kernel, Spectrum, Subsequence

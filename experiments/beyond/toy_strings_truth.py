@@ -10,8 +10,8 @@ from itertools import product
 
 import numpy as np
 
+from experiments.papers.toy_strings import CLEAN, LETTERS, NOISE, STARTS, TRANSITIONS
 from mercer.core.collections import as_objects
-from mercer.datasets.toy_strings import CLEAN, LETTERS, NOISE, STARTS, TRANSITIONS
 from mercer.kernels import Kernel, Normalized, Subsequence
 
 KERNEL = Subsequence(3, 0.01).normalized()

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from experiments.beyond.toy_trees_truth import attachments, log_likelihood
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from experiments.protocol import paper_estimator
-from mercer.datasets.toy_trees import GRAMMAR, ParsedSentences, attachments, log_likelihood, make_parsed_sentences
+from mercer.datasets.toy_trees import GRAMMAR, ParsedSentences, make_parsed_sentences
 from mercer.kernels import Kernel, Subsequence, SubsetTree
 from mercer.report import Table, paragraph, section, table_html
 from mercer.structures.grammar import Grammar

@@ -12,6 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
+from experiments.papers.toy_strings import CLEAN, likeliest_class, make_string_pairs
 from experiments.papers.weston_strings_methods import (
     METRICS,
     NEIGHBOURS,
@@ -28,7 +29,6 @@ from experiments.papers.weston_strings_page import blocks, notes
 from experiments.papers.weston_strings_recipe import STEPS, Recipes, describe, grid
 from experiments.protocol import paper_estimator
 from mercer.core.arrays import NumericalWarning
-from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
 from mercer.decoders import Candidates
 from mercer.embeddings import PrincipalComponents
 from mercer.estimators import NeighborsEstimator

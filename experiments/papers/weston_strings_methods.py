@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from experiments.papers.toy_strings import StringPairs
 from mercer.core.collections import distinct
-from mercer.datasets.toy_strings import StringPairs
 from mercer.embeddings import PrincipalComponents
 from mercer.kernels import Precomputed, Subsequence
 from mercer.solvers import GramEigh, RidgePath

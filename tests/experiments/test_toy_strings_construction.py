@@ -17,9 +17,9 @@ from experiments.beyond.toy_strings_page import (
     TRUE,
 )
 from experiments.beyond.toy_strings_truth import KERNEL, all_strings, features, posterior, written
+from experiments.papers.toy_strings import CLEAN, likeliest_class, make_string_pairs
 from experiments.registry import experiment
 from experiments.runner import reproduce
-from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
 
 
 def test_the_noise_is_known_exactly():

@@ -1,8 +1,12 @@
 """The small experiment on trees: better than chance and rules, the same twice, and a page."""
 
+import numpy as np
+
+from experiments.beyond.toy_trees_truth import attachments, log_likelihood
 from experiments.beyond.tree_parsing import CHANCE, EXACT, F1, LEARNED, PROCESS, RULES, SECOND
 from experiments.registry import experiment
 from experiments.runner import reproduce
+from mercer.datasets.toy_trees import GRAMMAR, make_parsed_sentences
 
 
 def test_the_small_experiment(tmp_path):
@@ -17,3 +21,19 @@ def test_the_small_experiment(tmp_path):
     assert "Knowing the process itself" in page
     again = reproduce(experiment("tree-parsing"), tmp_path / "two", small=True)
     assert again.rows == found.rows
+
+
+def test_the_process_knows_best():
+    pairs = make_parsed_sentences(150, random_state=1)
+    right = [
+        max(GRAMMAR.parses(words), key=log_likelihood) == tree
+        for words, tree in zip(pairs.sentences, pairs.trees, strict=True)
+    ]
+    assert np.mean(right) > 0.85
+
+
+def test_phrases_and_where_they_belong():
+    trees = GRAMMAR.parses(["I", "hit", "the", "dog", "with", "the", "hammer", "with", "the", "handle"])
+    assert len(trees) == 5
+    found = {tuple(head for _, head, _ in attachments(tree)) for tree in trees}
+    assert found == {("hit", "hit"), ("hit", "hammer"), ("dog", "hit"), ("dog", "dog"), ("dog", "hammer")}

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from experiments.papers.toy_strings import CLEAN, likeliest_class, make_string_pairs
 from experiments.papers.weston_strings_methods import (
     METRICS,
     RULES,
@@ -24,7 +25,6 @@ from experiments.registry import experiment
 from experiments.runner import reproduce
 from mercer import NeighborsEstimator
 from mercer.core.arrays import NumericalWarning
-from mercer.datasets.toy_strings import CLEAN, likeliest_class, make_string_pairs
 from mercer.decoders import Candidates
 from mercer.embeddings import PrincipalComponents
 from mercer.kernels import GaussianOf, Subsequence
