@@ -16,7 +16,7 @@ from experiments.experiment import Experiment, Outcome, Piece
 from experiments.protocol import paper_estimator
 from mercer.core.collections import distinct
 from mercer.datasets import load_multilabel
-from mercer.datasets.multilabel import MultiLabel
+from mercer.datasets.labels import MultiLabel
 from mercer.decoders import Candidates
 from mercer.kernels import Gaussian, GaussianOf, LabelSets
 from mercer.report import paragraph, section

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.experiment import Experiment, Outcome, Piece
-from mercer.datasets.inflection import LANGUAGES, SETTINGS, InflectedWords, load_inflection
+from mercer.datasets.words import LANGUAGES, SETTINGS, InflectedWords, load_inflection
 from mercer.report import Table, paragraph, pivot, section, table_html
 from mercer.sequence_models import Inflection
 

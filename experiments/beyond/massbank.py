@@ -12,7 +12,7 @@ import numpy as np
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from experiments.protocol import paper_estimator
 from mercer.datasets import load_massbank
-from mercer.datasets.massbank import MolecularSpectra
+from mercer.datasets.molecules import MolecularSpectra
 from mercer.decoders import Candidates, Decoder, Standardized
 from mercer.estimators import NeighborsEstimator
 from mercer.estimators.base import ObjectEstimator

@@ -23,7 +23,7 @@ from experiments.beyond.multilabel_methods import (
 )
 from experiments.experiment import Experiment, Outcome, Piece
 from mercer.datasets import load_multilabel
-from mercer.datasets.multilabel import MultiLabel
+from mercer.datasets.labels import MultiLabel
 from mercer.report import Table, pivot, section, table_html
 
 METRIC = "example F1"

@@ -33,7 +33,7 @@ from experiments.beyond.label_search import (
     seen_sets,
 )
 from mercer.core.collections import distinct
-from mercer.datasets.multilabel import MultiLabel
+from mercer.datasets.labels import MultiLabel
 from mercer.estimators import NeighborsEstimator
 from mercer.kernels import Gaussian, LabelSets, Laplacian, Precomputed
 from mercer.losses import F1

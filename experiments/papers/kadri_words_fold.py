@@ -20,7 +20,7 @@ from experiments.papers.kadri_words_methods import (
 )
 from experiments.papers.kadri_words_page import word_example
 from experiments.papers.kadri_words_reading import characters_right
-from mercer.datasets.ocr import HandwrittenWords
+from mercer.datasets.images import HandwrittenWords
 from mercer.kernels import Gaussian, PartByPart, Polynomial
 from mercer.operators import Covariance, Identity
 

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from experiments.baselines import ConstrainedRidge, MaxMarginChain
 from experiments.papers.kadri_words_reading import Reader, characters_right, lengths_of, letter_rows
 from mercer.core.arrays import to_numpy
-from mercer.datasets.ocr import HandwrittenWords
+from mercer.datasets.images import HandwrittenWords
 from mercer.kernels import Gaussian, Kernel, PartByPart, Polynomial, Precomputed, Scaled
 from mercer.kernels.part_by_part import by_position
 from mercer.operators import ConditionalCovariance, Identity, Outputs, SeparableOperator

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.datasets.ocr import LETTER_SHAPE, HandwrittenWords
+from mercer.datasets.images import LETTER_SHAPE, HandwrittenWords
 from mercer.report import Table, data_uri, table_html
 
 

@@ -11,7 +11,7 @@ from operator import eq
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from mercer.datasets.ocr import HandwrittenWords, load_ocr_words
+from mercer.datasets.images import HandwrittenWords, load_ocr_words
 from mercer.kernels.strings.sequences import PositionIndicators
 
 UNREAD = "?"

@@ -59,9 +59,9 @@ def test_mirrored_pairs_are_flipped_on_both_sides():
 
 
 def test_unknown_names():
-    with pytest.raises(ValueError, match="pose 'down' is unknown; expected one of straight, left, right, up"):
+    with pytest.raises(ValueError, match="pose='down'; expected 'straight', 'left', 'right' or 'up'"):
         made_up().pairs("down")
-    with pytest.raises(ValueError, match="size is 'full'; expected 'quarter'"):
+    with pytest.raises(ValueError, match="size='full'; expected 'quarter' or 'half'"):
         load_faces("full")
 
 

@@ -2,16 +2,16 @@ import numpy as np
 import pytest
 
 from mercer.datasets import load_multilabel, store
-from mercer.datasets.multilabel import SIZES
+from mercer.datasets.labels import LABEL_SETS
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", LABEL_SETS)
 def test_the_official_splits(name):
     if store.data_folder() is None or not (store.data_folder() / "multilabel" / name).is_dir():
         pytest.skip(f"needs the multi-label sets: set MERCER_DATA to a folder that holds multilabel/{name}/")
     data = load_multilabel(name)
-    train, test, features, labels = SIZES[name]
+    train, test, features, labels = LABEL_SETS[name]
     assert data.X_train.shape == (train, features)
     assert data.Y_test.shape == (test, labels)
     assert set(np.unique(data.Y_train)) == {0, 1}
@@ -22,7 +22,7 @@ def test_the_official_splits(name):
 
 
 def test_what_is_wrong_with_a_file_is_named(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="name is 'scene'; expected one of bibtex"):
+    with pytest.raises(ValueError, match="name='scene'; expected 'bibtex'"):
         load_multilabel("scene")
     path = tmp_path / "multilabel" / "emotions" / "emotions.npz"
     path.parent.mkdir(parents=True)

@@ -57,7 +57,7 @@ def test_letters_out_of_order_are_refused(tmp_path, monkeypatch):
     }
     np.savez(path, **arrays, word_fold=np.zeros(1, np.int8))
     monkeypatch.setattr("mercer.datasets.store.fetch", lambda name: path)
-    monkeypatch.setattr("mercer.datasets.ocr._WORDS", 1)
-    monkeypatch.setattr("mercer.datasets.ocr._LETTERS", 3)
+    monkeypatch.setattr("mercer.datasets.images._WORDS", 1)
+    monkeypatch.setattr("mercer.datasets.images._LETTERS", 3)
     with pytest.raises(ValueError, match="do not spell its words in order"):
         load_ocr_words()

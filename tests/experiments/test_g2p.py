@@ -35,5 +35,5 @@ def test_words_and_phones():
     assert [len(part.words) for part in (data.train, data.dev, data.test)] == [800, 100, 100]
     assert all(phones and all(phones) for phones in data.train.phones)
     assert not set(data.train.words) & set(data.test.words)
-    with pytest.raises(ValueError, match="language='xx'; expected one of ady, ice"):
+    with pytest.raises(ValueError, match="language='xx'; expected 'ady', 'ice'"):
         load_pronunciations("xx")

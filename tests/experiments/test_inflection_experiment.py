@@ -9,7 +9,7 @@ from experiments.beyond import inflection
 from experiments.registry import experiment
 from experiments.runner import reproduce
 from mercer.datasets import store
-from mercer.datasets.inflection import LANGUAGES, SETTINGS, load_inflection
+from mercer.datasets.words import LANGUAGES, SETTINGS, load_inflection
 
 
 def require_words():
@@ -60,7 +60,7 @@ def test_loader():
 
 
 def test_loader_errors(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="language='latin'; expected one of english"):
+    with pytest.raises(ValueError, match="language='latin'; expected 'english', 'german' or 'spanish'"):
         load_inflection("latin")
     with pytest.raises(ValueError, match="setting='high'"):
         load_inflection("german", "high")
@@ -68,6 +68,6 @@ def test_loader_errors(tmp_path, monkeypatch):
     path.parent.mkdir(parents=True)
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.write("go\twent\tV;PST\n")
-    monkeypatch.setattr("mercer.datasets.inflection.fetch", lambda name: tmp_path / name)
+    monkeypatch.setattr("mercer.datasets.store.fetch", lambda name: tmp_path / name)
     with pytest.raises(ValueError, match="holds 1 lines; expected 100"):
         load_inflection("english", "low")

@@ -33,18 +33,12 @@ class Gait:
 
 
 def load_weather() -> Weather:
-    """Load the Canadian weather of Ramsay and Silverman (R package fda): daily means over 1960–1994.
-
-    Read from ``$MERCER_DATA/canadian_weather``, checked against a pinned SHA-256.
-    """
+    """Load the Canadian weather of Ramsay and Silverman (R package fda), daily means over 1960–1994; in ``canadian_weather``."""
     names = ("temp", "precip", "log10precip", "station", "region")
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(names[:3], (35, 365)) | {"station": (35,), "region": (35,)}
     return Weather(*read_arrays("canadian_weather/canadian_weather.npz", shapes))
 
 
 def load_gait() -> Gait:
-    """Load the gait data of Olshen et al. (R package fda): angles of hip and knee over a step.
-
-    Read from ``$MERCER_DATA/functional``, checked against a pinned SHA-256.
-    """
+    """Load the gait data of Olshen et al. (R package fda), angles of hip and knee over a step; in ``functional``."""
     return Gait(*read_arrays("functional/gait.npz", {"hip": (39, 20), "knee": (39, 20), "t": (20,)}))

@@ -13,9 +13,8 @@ import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -26,8 +25,7 @@ class ChecksumError(ValueError):
     """A file does not have the SHA-256 pinned for its name."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """The SHA-256 of a file, and its address if it can be downloaded."""
 
     sha256: str
@@ -55,17 +53,19 @@ SOURCES = {name: Source(sha256, _DOWNLOADS.get(name)) for sha256, name in (line.
 def fetch(name: str) -> Path:
     """Return the path of a file, its checksum verified; download it if necessary.
 
-    `name` is a key of `SOURCES`, such as ``"usps/zip.train.gz"``. Raises ChecksumError if the file has another SHA-256 than the
-    one pinned, FileNotFoundError if it was not found and cannot be downloaded; the message says where to put it.
+    `name` is a key of `SOURCES`, such as ``"usps/zip.train.gz"``. Raises ChecksumError if the SHA-256 is not the pinned one,
+    FileNotFoundError if there is no such file and it cannot be downloaded; the message says where to put it.
     """
-    path = find(name)
-    if path is not None:
-        return path
+    if (found := find(name)) is not None:
+        return found
     source, target = SOURCES[name], cache_folder() / name
     if source.url is None:
         raise FileNotFoundError(_missing(name, "it cannot be downloaded"))
     try:
-        _download(source.url, source.sha256, target)
+        with urllib.request.urlopen(source.url, timeout=30) as response, written_atomically(target) as path:
+            with path.open("wb") as file:
+                shutil.copyfileobj(response, file)
+            _check(path, source.sha256, origin=source.url)
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         raise FileNotFoundError(_missing(name, f"{source.url} could not be downloaded ({reason})")) from error
@@ -113,20 +113,13 @@ def read_arrays(name: str, shapes: Mapping[str, tuple[int, ...]]) -> list[np.nda
     return list(found.values())
 
 
-def read_rows(path: Path, expected: int, columns: str) -> list[list[str]]:
+def read_rows(name: str, expected: int, columns: str) -> list[list[str]]:
     """Read a compressed file of tab-separated rows; raise ValueError unless it has as many rows, with these columns."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+    with gzip.open(fetch(name), "rt", encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file]
     if len(rows) != expected or any(len(row) != len(columns.split(", ")) for row in rows):
-        raise ValueError(f"{path.name} holds {len(rows)} lines; expected {expected} of {columns}, separated by tabs")
+        raise ValueError(f"{name} holds {len(rows)} lines; expected {expected} of {columns}, separated by tabs")
     return rows
-
-
-def _download(url: str, sha256: str, target: Path) -> None:
-    with urllib.request.urlopen(url, timeout=30) as response, written_atomically(target) as path:
-        with path.open("wb") as file:
-            shutil.copyfileobj(response, file)
-        _check(path, sha256, origin=url)
 
 
 def _check(path: Path, expected: str, origin: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Objects with sets of labels: articles, pictures, genes, music, letters."""
+"""Objects with several labels: label sets, and orders of the labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from mercer.core.validation import check_choice
 from mercer.datasets.store import fetch, read_arrays
+from mercer.structures.rankings import as_rankings
+
+LABEL_SETS = {
+    "bibtex": (4880, 2515, 1836, 159),
+    "corel5k": (4500, 500, 499, 374),
+    "emotions": (391, 202, 72, 6),
+    "enron": (1123, 579, 1001, 53),
+    "yeast": (1500, 917, 103, 14),
+}
+"""Training examples, test examples, features and labels of each set."""
+
+RANKINGS = {
+    "authorship": (841, 70, 4),
+    "glass": (214, 9, 6),
+    "iris": (150, 4, 3),
+    "vehicle": (846, 18, 4),
+    "housing": (506, 6, 6),
+    "sushi": (5000, 10, 10),
+}
+"""Inputs, features and labels of each set."""
 
 
 @dataclass(frozen=True)
@@ -30,35 +51,46 @@ class MultiLabel:
         return [str(label) for label in self.labels[np.asarray(row) > 0]]
 
 
-SIZES = {
-    "bibtex": (4880, 2515, 1836, 159),
-    "corel5k": (4500, 500, 499, 374),
-    "emotions": (391, 202, 72, 6),
-    "enron": (1123, 579, 1001, 53),
-    "yeast": (1500, 917, 103, 14),
-}
-"""Training examples, test examples, features and labels of each set."""
+@dataclass(frozen=True)
+class LabelRanking:
+    """Inputs `X` (n, d), and `ranks` (n, K) with the rank of each label, 0 best."""
+
+    X: np.ndarray
+    ranks: np.ndarray
+    labels: np.ndarray
+    features: np.ndarray
 
 
 def load_multilabel(name: str) -> MultiLabel:
     """Load a multi-label set of the Mulan collection (Tsoumakas et al. 2011), with its official split.
 
-    Read from ``$MERCER_DATA/multilabel``, checked against a pinned SHA-256. `name` is "bibtex", "corel5k", "emotions", "enron"
-    or "yeast".
+    `name` is "bibtex", "corel5k", "emotions", "enron" or "yeast"; files in ``multilabel``.
     """
-    if name not in SIZES:
-        raise ValueError(f"name is {name!r}; expected one of {', '.join(SIZES)}")
-    train, test, features, labels = SIZES[name]
+    check_choice(name, "name", LABEL_SETS)
+    train, test, features, labels = LABEL_SETS[name]
     path = f"multilabel/{name}/{name}.npz"
     with np.load(fetch(path), allow_pickle=False) as arrays:
-        parts = [
+        X_train, Y_train, X_test, Y_test = (
             _dense(arrays, f"{kind}_{split}", (rows, columns), path)
             for split, rows in (("train", train), ("test", test))
             for kind, columns in (("X", features), ("Y", labels))
-        ]
+        )
     names = read_arrays(path, {"labels": (labels,), "features": (features,)})
-    X_train, Y_train, X_test, Y_test = parts
     return MultiLabel(X_train, Y_train.astype(np.int8), X_test, Y_test.astype(np.int8), *names)
+
+
+def load_label_ranking(name: str) -> LabelRanking:
+    """Load one of the sets of Cheng, Hühn and Hüllermeier (2009), or the sushi preferences of Kamishima.
+
+    In authorship, glass, iris and vehicle the ranking is the order of the classes under a naive Bayes classifier of the
+    original data; in housing it is the order of attributes left out of the inputs. `name` is a key of `RANKINGS`; files in
+    ``label_ranking``.
+    """
+    check_choice(name, "name", RANKINGS)
+    n, features, labels = RANKINGS[name]
+    shapes = {"X": (n, features), "ranks": (n, labels), "labels": (labels,), "features": (features,)}
+    X, ranks, *names = read_arrays(f"label_ranking/{name}.npz", shapes)
+    return LabelRanking(X.astype(float), as_rankings(ranks, "ranks").astype(np.int64), *names)
 
 
 def _dense(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, int], path: str) -> np.ndarray:
