@@ -145,7 +145,7 @@ def test_an_unresolved_kernel_says_so_and_stays_as_it_was():
         (Gaussian(scale=-1.0), "scale=-1.0"),
         (Gaussian(scale=np.inf), "scale=inf"),
         (Gaussian(scale=np.nan), "scale=nan"),
-        (Gaussian(scale="mean"), "scale='mean' in Gaussian; expected a number above zero, or 'median'"),
+        (Gaussian(scale="mean"), "scale='mean' in Gaussian; expected a finite number above zero, or 'median'"),
         (Laplacian(scale=None), "scale=None in Laplacian"),
         (GaussianOf(Linear(), scale=-2), "scale=-2 in GaussianOf"),
         (Polynomial(degree=0), "degree=0 in Polynomial; expected a whole number"),

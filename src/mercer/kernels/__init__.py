@@ -1,5 +1,7 @@
 """Kernels on vectors, strings, classes, label sets, distances and anything else."""
 
+from mercer.kernels._sparse import NumberedCounts as GraphCounts
+from mercer.kernels._sparse import NumberedCounts as NearCounts
 from mercer.kernels.algebra import Normalized, Product, Scaled, Sum
 from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.centering import Centered, CenteredAt, Clipped, ClippedAt
@@ -7,7 +9,7 @@ from mercer.kernels.classes import Classes
 from mercer.kernels.composition import GaussianOf
 from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap, SparseFeatureMap
-from mercer.kernels.graphs import FromGraKeL, GraphCounts, GraphKernel, RandomWalk, ShortestPath, WeisfeilerLehman
+from mercer.kernels.graphs import FromGraKeL, GraphKernel, RandomWalk, ShortestPath, WeisfeilerLehman
 from mercer.kernels.images import (
     Jittered,
     VirtualExamples,
@@ -25,7 +27,7 @@ from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
 from mercer.kernels.precomputed import FromFunction, Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
-from mercer.kernels.strings.mismatch import Mismatch, NearCounts
+from mercer.kernels.strings.mismatch import Mismatch
 from mercer.kernels.strings.ngrams import NGramCounts, Spectrum
 from mercer.kernels.strings.sequences import Positions, Subsequence
 from mercer.kernels.strings.weighted_degree import PlacedNGrams, WeightedDegree

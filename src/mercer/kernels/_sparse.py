@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
+from mercer.core.collections import Collection
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels.base import Kernel
+from mercer.kernels.features import VocabularyMap
 
 _BLAS = 24.0
 """Multiplications a dense product does while the sparse one does one."""
@@ -131,6 +135,36 @@ class NumberedFeatures(Features):
     def rows_in(self, other: Self) -> sparse.csr_array:
         """The occurrences of numbers in the vocabulary of another collection."""
         return counted_known(self.row, self.number, self.size, other.vocabulary)
+
+
+class NumberedKernel(FeatureKernel):
+    """A kernel that counts features that have the same number in every collection."""
+
+    def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
+        """For each occurrence of a feature, its object and the number of the feature."""
+        raise TypeError(f"{type(self).__name__} must define occurrences(X)")
+
+    def feature_map(self, X: Collection) -> NumberedCounts:
+        """One column for each feature that occurs in `X`."""
+        prepared = self.prepare(X)
+        return NumberedCounts(np.unique(prepared.encoded.number), clone(self))
+
+    def _encode(self, X: Collection, name: str) -> NumberedFeatures:
+        return NumberedFeatures(*self.occurrences(X, name), len(X))
+
+
+@dataclass
+class NumberedCounts(VocabularyMap):
+    """Counts of some features in each object; features without a column are left out."""
+
+    numbers: np.ndarray
+    """The number of the feature of each column, ascending."""
+    kernel: NumberedKernel
+
+    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+        """The counts, one row per object."""
+        X = self.kernel.check(X)
+        return counted_known(*self.kernel.occurrences(X), len(X), self.numbers)
 
 
 def counted(

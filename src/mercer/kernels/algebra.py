@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection
-from mercer.kernels.base import Kernel, Prepared, shown
+from mercer.kernels.base import POSITIVE, Kernel, Prepared, shown
 from mercer.kernels.features import SideBySide, Stretched, UnitLength, inverse_lengths
 from mercer.kernels.grams import fresh, row_blocks, squared_norms
 
@@ -156,12 +156,10 @@ class Scaled(Around):
     array([[6.]])
     """
 
+    constraints = {"factor": POSITIVE}
+
     factor: float
     kernel: Kernel
-
-    def check_parameters(self) -> None:
-        """Raise ValueError unless the factor is above zero."""
-        self._require_positive("factor")
 
     def feature_map(self, X: Collection) -> Stretched | None:
         """The features times √c, if the kernel has some."""

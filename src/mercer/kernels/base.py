@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, count, hash_key, is_numeric, member
-from mercer.core.validation import is_real
+from mercer.core.validation import is_real, is_whole
 from mercer.kernels.features import FeatureMap
 
 _ASYMMETRY = 1e-8
@@ -26,6 +26,23 @@ _CACHED = 2**16
 
 _LAUNCHED = 2**24
 """Entries of a block for libraries that may run on a device, where each operation costs a launch."""
+
+
+class Constraint(NamedTuple):
+    """The values that a parameter may have."""
+
+    holds: Callable[[Any], bool]
+    expected: str
+    error: type[Exception] = ValueError
+
+
+POSITIVE = Constraint(lambda value: is_real(value) and 0 < value < math.inf, "a finite number above zero")
+UP_TO_ONE = Constraint(lambda value: is_real(value) and 0 < value <= 1, "a number above 0, at most 1")
+
+
+def whole(least: int) -> Constraint:
+    """Whole numbers from `least`."""
+    return Constraint(lambda value: is_whole(value) and value >= least, f"a whole number, {least} or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +236,13 @@ class Kernel(BaseEstimator):
     _symmetrised = "(k(x, z) + k(z, x)) / 2"
     """A replacement for a function that is not symmetric, for the error message."""
 
+    constraints: ClassVar[dict[str, Constraint]] = {}
+    """The values that each parameter may have."""
+
     def check_parameters(self) -> None:
         """Raise an error if a parameter is out of its range; parts check their own."""
+        for name, constraint in self.constraints.items():
+            self._require(constraint.holds(getattr(self, name)), name, constraint.expected, constraint.error)
 
     def parts(self) -> list[Kernel]:
         """The kernels this one is made of."""
@@ -242,10 +264,6 @@ class Kernel(BaseEstimator):
         if not holds:
             value = getattr(self, name)
             raise error(f"{name}={value!r:.60} in {type(self).__name__}; expected {expected}")
-
-    def _require_positive(self, name: str) -> None:
-        value = getattr(self, name)
-        self._require(is_real(value) and 0 < value < math.inf, name, "a finite number above zero")
 
     def __add__(self, other: Kernel) -> Kernel:
         from mercer.kernels.algebra import Sum

@@ -101,13 +101,9 @@ class ClassIndicators(FeatureMap):
 
     def __call__(self, X: Collection) -> Array:
         """The scaled indicator rows."""
-        X = Classes().check(X)
-        column = {label: j for j, label in enumerate(self.classes)}
-        found = np.asarray([column.get(label, -1) for label in _listed(X)])
-        rows = np.zeros((len(found), len(self.classes)))
-        known = np.flatnonzero(found >= 0)
-        rows[known, found[known]] = np.sqrt(0.5)
-        return in_library(rows, X)
+        X = Classes().prepare(X).encoded
+        column = translation(X.index, {label: j for j, label in enumerate(self.classes)})[X.codes]
+        return in_library((column[:, None] == np.arange(len(self.classes))) * np.sqrt(0.5), X.objects)
 
 
 def in_library(a: np.ndarray, X: Collection) -> Array:

@@ -13,7 +13,7 @@ import scipy.linalg
 from mercer.core import memory
 from mercer.core.arrays import Array, NumericalWarning, to_numpy
 from mercer.core.collections import Collection, as_objects
-from mercer.kernels.base import Kernel, shown
+from mercer.kernels.base import Constraint, Kernel, shown
 from mercer.kernels.centering import CenteredAt
 from mercer.kernels.precomputed import FromFunction, as_positions, len_of, require_square, require_symmetric
 
@@ -34,20 +34,7 @@ class _PairByPair(FromFunction):
 class MinusHalfSquares(Kernel):
     r"""Minus half the squared distance, :math:`-\tfrac12 d^2(x, z) - h\,[d(x, z) > 0]`.
 
-    A kernel once it is centred, if the distances are Euclidean; the part that `FromDistances` and `FromDistancesAt` share.
-
-    Parameters
-    ----------
-    distance : callable or array of shape (N, N)
-        As in `FromDistances`.
-    shift : float
-        h, half of what is added to the squared distance of any two objects that differ.
-
-    Examples
-    --------
-    >>> MinusHalfSquares(lambda x, z: abs(x - z))([0.0, 2.0])
-    array([[-0., -2.],
-           [-2., -0.]])
+    A kernel once it is centred, if the distances are Euclidean. h is `shift`.
     """
 
     is_psd = False
@@ -137,6 +124,7 @@ class FromDistances(Kernel):
     repair: str | None = None
 
     is_resolved = False
+    constraints = {"repair": Constraint(lambda repair: repair in (None, "shift"), "None or 'shift'")}
 
     @property
     def is_psd(self) -> bool:
@@ -145,8 +133,8 @@ class FromDistances(Kernel):
 
     def check_parameters(self) -> None:
         """Raise ValueError unless there is a distance and a known repair."""
+        super().check_parameters()
         MinusHalfSquares(self.distance).check_parameters()
-        self._require(self.repair in (None, "shift"), "repair", "None or 'shift'")
 
     def _check(self, X: Collection, name: str) -> np.ndarray:
         return MinusHalfSquares(self.distance).check(X, name)

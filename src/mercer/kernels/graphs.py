@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
 from mercer.core.collections import Collection
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
-from mercer.core.validation import is_whole
-from mercer.kernels._sparse import FeatureKernel, NumberedFeatures, counted_known
-from mercer.kernels.base import Kernel, same
-from mercer.kernels.features import VocabularyMap
+from mercer.kernels._sparse import NumberedKernel
+from mercer.kernels.base import POSITIVE, Constraint, Kernel, same, whole
 from mercer.structures.graphs import FlatGraphs, as_graphs, flatten, graph_key
 
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -28,11 +25,14 @@ _ENOUGH = 1e-13
 _SMALL = 2e4
 """Pairs of nodes for which a second thread is not worth starting."""
 
+LABEL = Constraint(lambda name: isinstance(name, str | None), "the name of an attribute, or None", TypeError)
+
 
 class GraphKernel(Kernel):
     """A kernel on undirected networkx graphs, whose labels are attributes of nodes and edges."""
 
     is_psd = True
+    constraints = {"node_label": LABEL}
 
     node_label: str | None
 
@@ -40,52 +40,16 @@ class GraphKernel(Kernel):
         """The nodes, edges and attributes."""
         return graph_key(x)
 
-    def check_parameters(self) -> None:
-        """Raise TypeError unless labels are given by names of attributes, or None."""
-        for name in ("node_label", "edge_label"):
-            holds = isinstance(getattr(self, name, None), str | None)
-            self._require(holds, name, "the name of an attribute, or None", TypeError)
-
     def _check(self, X: Collection, name: str) -> np.ndarray:
         return as_graphs(X, name)
 
 
-class _Counting(FeatureKernel, GraphKernel):
-    """A kernel that is the inner product of counts of features, which have the same number in every collection."""
-
-    def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
-        """For each occurrence of a feature, the graph it is in and the number of the feature."""
-        raise TypeError(f"{type(self).__name__} must define occurrences(X)")
-
-    def feature_map(self, X: Collection) -> GraphCounts:
-        """One column for each feature that occurs in `X`."""
-        self.check_parameters()
-        return GraphCounts(np.unique(self.occurrences(self.check(X))[1]), self)
-
-    def _encode(self, X: np.ndarray, name: str) -> NumberedFeatures:
-        return NumberedFeatures(*self.occurrences(X, name), len(X))
-
-
-@dataclass
-class GraphCounts(VocabularyMap):
-    """Counts of some features in each graph; features without a column are left out."""
-
-    numbers: np.ndarray
-    """The number of the feature of each column, ascending."""
-    kernel: _Counting
-
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
-        """The counts, one row per graph."""
-        X = self.kernel.check(X)
-        return counted_known(*self.kernel.occurrences(X), len(X), self.numbers)
-
-
 @dataclass(eq=False, repr=False)
-class WeisfeilerLehman(_Counting):
+class WeisfeilerLehman(NumberedKernel, GraphKernel):
     r"""Common neighbourhoods (Shervashidze et al. 2011), :math:`k(x, z) = \sum_{i=0}^{h} \sum_l |x|_l^{(i)} |z|_l^{(i)}`.
 
     In every round a node's label becomes that of its neighbourhood: its own label with those of its neighbours and of the edges
-    to them. :math:`|x|_l^{(i)}` is how many nodes of x have label l after i rounds.
+    to them. :math:`|x|_l^{(i)}` is the number of nodes of x with label l after i rounds.
 
     Parameters
     ----------
@@ -103,14 +67,11 @@ class WeisfeilerLehman(_Counting):
            [12., 18., 18.]])
     """
 
+    constraints = {"rounds": whole(0), "node_label": LABEL, "edge_label": LABEL}
+
     rounds: int = 3
     node_label: str | None = "label"
     edge_label: str | None = None
-
-    def check_parameters(self) -> None:
-        """Raise an error unless the rounds are a whole number and labels are given by names."""
-        super().check_parameters()
-        self._require(is_whole(self.rounds) and self.rounds >= 0, "rounds", "a whole number from 0")
 
     def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
         """The label of every node after every round."""
@@ -129,7 +90,7 @@ class WeisfeilerLehman(_Counting):
 
 
 @dataclass(eq=False, repr=False)
-class ShortestPath(_Counting):
+class ShortestPath(NumberedKernel, GraphKernel):
     r"""Common distances (Borgwardt and Kriegel 2005): pairs of nodes with the same labels and the same number of edges between.
 
     .. math:: k(x, z) = \sum_{u, v \in x} \sum_{s, t \in z} [d(u, v) = d(s, t)]\,[l_u = l_s]\,[l_v = l_t]
@@ -169,7 +130,7 @@ class ShortestPath(_Counting):
 
 
 def shortest_paths(flat: FlatGraphs) -> Any:
-    """Graphs of one size at a time: their positions, and the number of edges between all pairs of nodes (0: no way)."""
+    """Graphs of one size at a time: their positions, and the number of edges between all pairs of nodes (0: no path)."""
     for members, matrices in flat.adjacencies():
         steps = matrices + np.eye(matrices.shape[1])
         distances = np.where(matrices > 0, 1, 0)
@@ -221,13 +182,10 @@ class RandomWalk(GraphKernel):
            [ 7.5  , 15.   ]])
     """
 
+    constraints = {"decay": POSITIVE, "node_label": LABEL}
+
     decay: float = 0.05
     node_label: str | None = "label"
-
-    def check_parameters(self) -> None:
-        """Raise an error unless the decay is above zero and labels are given by a name."""
-        super().check_parameters()
-        self._require_positive("decay")
 
     def _encode(self, X: np.ndarray, name: str) -> _Neighbours:
         return _Neighbours.of(flatten(X, self.node_label, None, name))
@@ -346,16 +304,15 @@ class FromGraKeL(GraphKernel):
     """
 
     is_psd = False
+    constraints = {
+        "kernel": Constraint(lambda kernel: hasattr(kernel, "transform"), "a kernel of grakel.kernels", TypeError),
+        "node_label": LABEL,
+        "edge_label": LABEL,
+    }
 
     kernel: Any
     node_label: str | None = "label"
     edge_label: str | None = None
-
-    def check_parameters(self) -> None:
-        """Raise TypeError unless the kernel has GraKeL's interface and labels are given by names."""
-        super().check_parameters()
-        usable = hasattr(self.kernel, "fit_transform") and hasattr(self.kernel, "transform")
-        self._require(usable, "kernel", "a kernel of grakel.kernels", TypeError)
 
     def __eq__(self, other: object) -> bool:
         # kernels of GraKeL are equal only to themselves

@@ -15,8 +15,8 @@ import numpy as np
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, like, namespace, to_numpy
 from mercer.core.collections import Collection, count, take
-from mercer.core.validation import check_whole, is_real, is_whole
-from mercer.kernels.base import Kernel, Prepared
+from mercer.core.validation import check_whole, is_real
+from mercer.kernels.base import Constraint, Kernel, Prepared, whole
 from mercer.kernels.patches import as_pixels, check_shape
 from mercer.kernels.vectors import VectorKernel
 
@@ -352,6 +352,11 @@ class Jittered(VectorKernel):
     (1.0, False)
     """
 
+    constraints = {
+        "reach": whole(0),
+        "match": Constraint(lambda match: match in ("mean", "best"), "'mean', or 'best', which need not be a kernel"),
+    }
+
     kernel: Kernel
     shape: tuple[int, int]
     reach: int = 1
@@ -365,9 +370,8 @@ class Jittered(VectorKernel):
 
     def check_parameters(self) -> None:
         """Raise ValueError unless there is a shape, a reach of whole pixels, angles, and a known `match`."""
+        super().check_parameters()
         sides = check_shape(self.shape, "Jittered")
-        self._require(is_whole(self.reach) and self.reach >= 0, "reach", "a whole number of pixels, zero or more")
-        self._require(self.match in ("mean", "best"), "match", "'mean', or 'best', which need not be a kernel")
         if self.reach > max(sides):
             raise ValueError(
                 f"reach={self.reach!r} in Jittered, and images are {self.shape[0]} × {self.shape[1]} pixels; expected at most "

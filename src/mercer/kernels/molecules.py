@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer.core.arrays import is_array, to_numpy
 from mercer.core.collections import Collection
 from mercer.kernels._sparse import FeatureKernel, Features
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import POSITIVE, Kernel
 from mercer.structures.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
 from mercer.structures.molecules.fingerprints import KEPT, as_molecules, as_packed, check_fingerprint, fingerprints
 from mercer.structures.molecules.spectra import MassSpectrum, as_spectra
@@ -38,7 +38,8 @@ class WeightedFeatures(Kernel):
         raise TypeError(f"{type(self).__name__} must define occurring(X)")
 
     def check_parameters(self) -> None:
-        """Raise ValueError unless the weights are None, "idf", or numbers from zero."""
+        """Raise ValueError if a parameter is out of its range, or the weights are not None, "idf", or numbers from zero."""
+        super().check_parameters()
         if self.weights is None or not self.is_resolved:
             return
         weights = to_numpy(self.weights) if is_array(self.weights) else np.empty(0)
@@ -81,7 +82,7 @@ class Tanimoto(WeightedFeatures):
     fingerprint : {"morgan", "features", "atom-pairs", "torsions", "paths", "maccs"}
         The meaning of a bit in the fingerprints made from SMILES (see `mercer.structures.molecules.fingerprints`).
     radius : int
-        In bonds: how far "morgan" and "features" look, and the longest of "paths".
+        In bonds: the reach of "morgan" and "features", and the longest of "paths".
     bits : int
         Length of the fingerprints made from SMILES.
     weights : None, "idf" or array
@@ -166,23 +167,20 @@ class _Bins(Features):
         return rows
 
 
+@dataclass(eq=False, repr=False)
 class _Binned(FeatureKernel, WeightedFeatures):
     """Spectra as rows of soft bins."""
 
     feature = "bin"
+    constraints = {"width": POSITIVE, "power": POSITIVE}
 
-    width: float
-    power: float
+    width: float = 0.01
+    power: float = 0.25
+    weights: Any = None
 
     def positions(self, spectrum: MassSpectrum) -> np.ndarray:
         """The position of each peak on the axis of bins; negative for a peak that does not count."""
         raise TypeError(f"{type(self).__name__} must define positions(spectrum)")
-
-    def check_parameters(self) -> None:
-        """Raise ValueError unless width and power are above zero and the weights are numbers from zero."""
-        self._require_positive("width")
-        self._require_positive("power")
-        super().check_parameters()
 
     def occurring(self, X: np.ndarray) -> np.ndarray:
         """The number of spectra with a peak in each bin; none in the last one, which stands for all bins further out."""
@@ -252,10 +250,6 @@ class Peaks(_Binned):
            [1. , 0.5, 0.5]])
     """
 
-    width: float = 0.01
-    power: float = 0.25
-    weights: Any = None
-
     def positions(self, spectrum: MassSpectrum) -> np.ndarray:
         """The m/z of the peaks."""
         return spectrum.mz
@@ -280,10 +274,6 @@ class NeutralLosses(_Binned):
     array([[1., 1.],
            [1., 1.]])
     """
-
-    width: float = 0.01
-    power: float = 0.25
-    weights: Any = None
 
     def _check(self, X: Collection, name: str) -> np.ndarray:
         spectra = as_spectra(X, name)

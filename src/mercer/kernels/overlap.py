@@ -10,8 +10,7 @@ import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
 from mercer.core.collections import Collection
-from mercer.core.validation import is_real
-from mercer.kernels.base import Kernel, Prepared
+from mercer.kernels.base import POSITIVE, Kernel, Prepared
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.labels import LabelIndicators, LabelSets
 
@@ -50,17 +49,14 @@ class Overlap(_OnLabelSets):
            [0.   , 0.   , 1.   ]])
     """
 
+    constraints = {"penalty": POSITIVE._replace(expected="a number above zero, 0.5 for F1 or 1 for Jaccard")}
+
     penalty: float = 0.5
 
     @property
     def is_psd(self) -> bool:
         """True from a = ½ upwards."""
         return self.penalty >= 0.5
-
-    def check_parameters(self) -> None:
-        """Raise ValueError unless the penalty is above zero."""
-        holds = is_real(self.penalty) and 0 < self.penalty < np.inf
-        self._require(holds, "penalty", "a number above zero, 0.5 for F1 or 1 for Jaccard")
 
     def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
         both, left, right = LabelSets()(X, Z), X.norms, (X if Z is None else Z).norms

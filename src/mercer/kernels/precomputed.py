@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, as_vectors, reject_non_collection, take
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Constraint, Kernel
 from mercer.kernels.grams import asymmetry
 
 _ASYMMETRY = 1e-8
@@ -126,12 +126,9 @@ class FromFunction(Kernel):
     """
 
     is_psd = False
+    constraints = {"function": Constraint(callable, "a callable function(x, z)", TypeError)}
 
     function: Callable[[Any, Any], float]
-
-    def check_parameters(self) -> None:
-        """Raise TypeError unless the function can be called."""
-        self._require(callable(self.function), "function", "a callable function(x, z)", TypeError)
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The function's value."""

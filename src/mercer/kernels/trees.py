@@ -14,9 +14,8 @@ from mercer.core import memory
 from mercer.core.collections import Collection, as_objects
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
-from mercer.core.validation import is_real
 from mercer.kernels._sparse import FeatureKernel, Features, counted, translation
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import UP_TO_ONE, Kernel
 from mercer.kernels.features import VocabularyMap
 from mercer.structures.trees import Tree, as_tree, flattened, is_node, nodes, production
 
@@ -31,12 +30,9 @@ class TreeKernel(Kernel):
     """
 
     is_psd = True
+    constraints = {"decay": UP_TO_ONE}
 
     decay: float
-
-    def check_parameters(self) -> None:
-        """Raise ValueError unless the decay is in (0, 1]."""
-        self._require(is_real(self.decay) and 0 < self.decay <= 1, "decay", "a number above 0, at most 1")
 
     def key(self, x: Any) -> Hashable:
         """The tree from left to right."""
@@ -135,19 +131,6 @@ class SubsetTree(TreeKernel):
     >>> SubsetTree(decay=0.5)(["(S (NP I) (VP run))", "(S (NP you) (VP run))"])
     array([[2.125, 1.25 ],
            [1.25 , 2.125]])
-
-    Trees as outputs: of the two parses of a sentence that was not trained on, the one in which the hammer is what hits.
-
-    >>> from mercer import DependencyEstimator
-    >>> from mercer.datasets.toy_trees import GRAMMAR, make_parsed_sentences
-    >>> from mercer.kernels import Subsequence
-    >>> from mercer.structures.trees import bracketed
-    >>> pairs = make_parsed_sentences(100, random_state=0)
-    >>> model = DependencyEstimator(Subsequence((1, 2), 0.9).normalized(), SubsetTree().normalized(), alpha=0.03)
-    >>> sentence = ["I", "hit", "the", "dog", "with", "the", "hammer"]
-    >>> found = model.fit(pairs.sentences, pairs.trees).predict([sentence], candidates=[GRAMMAR.parses(sentence)])
-    >>> bracketed(found[0])
-    '(S (NP I) (VP (VP (V hit) (NP (D the) (N dog))) (PP (P with) (NP (D the) (N hammer)))))'
     """
 
     decay: float = 0.4

@@ -12,8 +12,8 @@ import numpy as np
 
 from mercer.core.arrays import Array, NumericalWarning, exp, is_numpy_array, is_torch_array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, take
-from mercer.core.validation import is_real, is_whole
-from mercer.kernels.base import Kernel, row_blocks
+from mercer.core.validation import is_real
+from mercer.kernels.base import POSITIVE, Constraint, Kernel, row_blocks, whole
 from mercer.kernels.features import FeatureMap
 
 _SAMPLE = 1000
@@ -85,16 +85,15 @@ class Polynomial(VectorKernel):
     """
 
     is_psd = True
+    constraints = {
+        "degree": whole(1),
+        "coef0": Constraint(lambda c: is_real(c) and 0 <= c < math.inf, "a finite number, zero or more"),
+        "gamma": POSITIVE,
+    }
 
     degree: int = 3
     coef0: float = 1.0
     gamma: float = 1.0
-
-    def check_parameters(self) -> None:
-        """Raise ValueError outside the ranges in which a polynomial is a kernel."""
-        self._require(is_whole(self.degree) and self.degree >= 1, "degree", "a whole number, 1 or more")
-        self._require(is_real(self.coef0) and 0 <= self.coef0 < math.inf, "coef0", "a finite number, zero or more")
-        self._require_positive("gamma")
 
     def pointwise(self, x: Any, z: Any) -> float:
         """The polynomial of the inner product."""
@@ -120,19 +119,18 @@ class Polynomial(VectorKernel):
 class ScaledByDistance(Kernel):
     """A kernel that falls with a distance measured in units of `scale`, which may be ``"median"``."""
 
+    constraints = {
+        "scale": Constraint(
+            lambda scale: scale == "median" if isinstance(scale, str) else POSITIVE.holds(scale),
+            "a finite number above zero, or 'median' for the median distance of the training objects",
+        )
+    }
+
     scale: float | str
 
     def distances(self, X: Collection) -> Array:
         """The distances the scale is compared with, one row and column per object of a checked collection."""
         raise TypeError(f"{type(self).__name__} must define distances(X)")
-
-    def check_parameters(self) -> None:
-        """Raise ValueError unless the scale is a number above zero, or "median"."""
-        if self._is_number:
-            self._require_positive("scale")
-        else:
-            expected = "a number above zero, or 'median' for the median distance of the training objects"
-            self._require(self.scale == "median", "scale", expected)
 
     @property
     def is_resolved(self) -> bool:

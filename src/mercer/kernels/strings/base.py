@@ -10,7 +10,7 @@ import numpy as np
 from mercer.core.collections import Collection, as_objects, hash_key
 from mercer.core.validation import is_whole
 from mercer.kernels._sparse import Features, translation
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Constraint, Kernel
 from mercer.structures.sequences import Codes
 
 Length = int | tuple[int, int]
@@ -30,27 +30,27 @@ class SequenceKernel(Kernel):
     def _check(self, X: Collection, name: str) -> np.ndarray:
         return as_sequences(X, name)
 
-    def _require_whole(self, name: str, least: int) -> None:
-        value = getattr(self, name)
-        self._require(is_whole(value) and value >= least, name, f"a whole number, {least} or more")
-
 
 class PartsKernel(SequenceKernel):
     """A kernel that counts parts of sequences of one length, or of all lengths from a shortest to a longest."""
 
-    length: Length
+    constraints = {
+        "length": Constraint(
+            lambda length: _is_length(*(length if isinstance(length, tuple | list) else (length, length))),
+            "a whole number, 1 or more, or (shortest, longest) for the sum over all lengths between",
+        )
+    }
 
-    def check_parameters(self) -> None:
-        """Raise ValueError unless `length` is a whole number, or two in order."""
-        pair = self.length if isinstance(self.length, tuple | list) else (self.length, self.length)
-        holds = len(pair) == 2 and all(map(is_whole, pair)) and 1 <= pair[0] <= pair[1]
-        expected = "a whole number, 1 or more, or (shortest, longest) for the sum over all lengths between"
-        self._require(holds, "length", expected)
+    length: Length
 
     def sees(self, X: Collection) -> np.ndarray:
         """False for sequences that are shorter than every length that counts."""
         self.check_parameters()
         return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])
+
+
+def _is_length(*pair: Any) -> bool:
+    return len(pair) == 2 and all(map(is_whole, pair)) and 1 <= pair[0] <= pair[1]
 
 
 def as_sequences(collection: Any, name: str = "X", *, text: bool | None = None) -> np.ndarray:

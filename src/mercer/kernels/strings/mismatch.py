@@ -6,14 +6,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from mercer.core import memory
 from mercer.core.collections import Collection
 from mercer.core.validation import is_whole
-from mercer.kernels._sparse import FeatureKernel, NumberedFeatures, counted_known
-from mercer.kernels.features import VocabularyMap
-from mercer.kernels.strings.base import SequenceKernel, as_sequences, is_text
+from mercer.kernels._sparse import NumberedFeatures, NumberedKernel
+from mercer.kernels.base import whole
+from mercer.kernels.strings.base import SequenceKernel, is_text
 from mercer.kernels.strings.ngrams import Numbering
 from mercer.structures.sequences import Codes
 
@@ -22,7 +21,7 @@ _LARGEST = 2**62
 
 
 @dataclass(eq=False, repr=False)
-class Mismatch(FeatureKernel, SequenceKernel):
+class Mismatch(NumberedKernel, SequenceKernel):
     r"""Common n-grams up to m substitutions (Leslie et al. 2004).
 
     .. math:: k(s, t) = \sum_{u \in \Sigma^n} \phi_u(s)\, \phi_u(t)
@@ -50,13 +49,15 @@ class Mismatch(FeatureKernel, SequenceKernel):
            [ 4.,  0., 40.]])
     """
 
+    constraints = {"length": whole(1)}
+
     length: int = 3
     mismatches: int = 1
     alphabet: str | Sequence[Hashable] | None = None
 
     def check_parameters(self) -> None:
         """Raise ValueError unless there are fewer mismatches than symbols, and the n-grams over the alphabet can be numbered."""
-        self._require_whole("length", 1)
+        super().check_parameters()
         fewer = is_whole(self.mismatches) and 0 <= self.mismatches < self.length
         self._require(fewer, "mismatches", f"a whole number from 0, below length={self.length!r}")
         if self.alphabet is None:
@@ -83,11 +84,18 @@ class Mismatch(FeatureKernel, SequenceKernel):
         """False for sequences whose image is zero."""
         return self.diag(X) > 0
 
-    def feature_map(self, X: Collection) -> NearCounts:
-        """One column for each word over the alphabet that is near an n-gram in `X`."""
-        self.check_parameters()
-        self.require_resolved()
-        return NearCounts(np.unique(_near(self.check(X), self)[1]), Mismatch(**self.get_params(deep=False)))
+    def occurrences(self, X: np.ndarray, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
+        """Every word near an n-gram of a sequence, once for each such n-gram: the sequence, and the number of the word."""
+        index = {symbol: j for j, symbol in enumerate(self.alphabet or ())}
+        length, most, size = int(self.length), int(self.mismatches), len(index)
+        starts = np.concatenate([[0], np.cumsum([len(sequence) for sequence in X])])
+        symbols = np.asarray([index.get(symbol, size) for sequence in X for symbol in sequence], dtype=np.int64)
+        found = Numbering(Codes(symbols, starts), length)
+        purpose = f"words near the n-grams of {len(X)} sequences under {self!r:.80}"
+        memory.require(len(found.numbers), _neighbours(length, most, size), 4, purpose, "allow fewer mismatches")
+        grams, first, which = np.unique(found.numbers, return_index=True, return_inverse=True)
+        owner, word = _spread(symbols[found.begin[first][:, None] + np.arange(length)], most, size)
+        return _joined(found.row, which, owner, word, len(grams))
 
     def _resolved(self, X: np.ndarray) -> Mismatch:
         if self.alphabet is not None:
@@ -102,35 +110,7 @@ class Mismatch(FeatureKernel, SequenceKernel):
         return Mismatch(self.length, self.mismatches, alphabet)
 
     def _encode(self, X: np.ndarray, name: str) -> NumberedFeatures:
-        return NumberedFeatures(*_near(X, self), len(X), len(self.alphabet or ()) ** int(self.length))
-
-
-@dataclass
-class NearCounts(VocabularyMap):
-    """The number of n-grams that differ from a word in at most m places, for the words of a vocabulary."""
-
-    words: np.ndarray
-    """The word of each column as a number, its symbols being the digits; ascending."""
-    kernel: Mismatch
-
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
-        """The counts, one row per sequence."""
-        X = as_sequences(X)
-        return counted_known(*_near(X, self.kernel), len(X), self.words)
-
-
-def _near(X: np.ndarray, kernel: Mismatch) -> tuple[np.ndarray, np.ndarray]:
-    """Every word near an n-gram of a sequence, once for each such n-gram: the sequence, and the number of the word."""
-    index = {symbol: j for j, symbol in enumerate(kernel.alphabet or ())}
-    length, most, size = int(kernel.length), int(kernel.mismatches), len(index)
-    starts = np.concatenate([[0], np.cumsum([len(sequence) for sequence in X])])
-    symbols = np.asarray([index.get(symbol, size) for sequence in X for symbol in sequence], dtype=np.int64)
-    found = Numbering(Codes(symbols, starts), length)
-    purpose = f"words near the n-grams of {len(X)} sequences under {kernel!r:.80}"
-    memory.require(len(found.numbers), _neighbours(length, most, size), 4, purpose, "allow fewer mismatches")
-    grams, first, which = np.unique(found.numbers, return_index=True, return_inverse=True)
-    owner, word = _spread(symbols[found.begin[first][:, None] + np.arange(length)], most, size)
-    return _joined(found.row, which, owner, word, len(grams))
+        return NumberedFeatures(*self.occurrences(X), len(X), len(self.alphabet or ()) ** int(self.length))
 
 
 def _spread(grams: np.ndarray, most: int, size: int) -> tuple[np.ndarray, np.ndarray]:

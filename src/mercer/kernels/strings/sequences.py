@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.collections import Collection
-from mercer.core.validation import is_real
 from mercer.kernels._sparse import FeatureKernel, incidence, located
+from mercer.kernels.base import UP_TO_ONE
 from mercer.kernels.features import SparseFeatureMap
 from mercer.kernels.strings._lanes import Strings, aligned
 from mercer.kernels.strings._subsequence import subsequence_diagonal, subsequence_gram
@@ -55,13 +55,14 @@ class Subsequence(PartsKernel):
            [0.      , 0.0625  , 0.140625]])
     """
 
+    constraints = PartsKernel.constraints | {"decay": UP_TO_ONE}
+
     length: Length = 3
     decay: float = 0.5
 
     def check_parameters(self) -> None:
-        """Raise ValueError unless `length` is a whole number, or two in order, and the decay is in (0, 1]."""
+        """Raise ValueError if a parameter is out of its range, or a common subsequence too small for a double."""
         super().check_parameters()
-        self._require(is_real(self.decay) and 0 < self.decay <= 1, "decay", "a number above 0, at most 1")
         if float(self.decay) ** (2 * length_range(self.length)[-1]) < 1e-200:
             raise ValueError(
                 f"decay={self.decay!r} to the power of twice length={self.length!r} is too small for a double; expected a decay "

@@ -12,6 +12,7 @@ from scipy.linalg import cholesky_banded
 
 from mercer.core.collections import Collection
 from mercer.kernels._sparse import counted
+from mercer.kernels.base import whole
 from mercer.kernels.features import VocabularyMap
 from mercer.kernels.strings._lanes import Strings, aligned
 from mercer.kernels.strings._weighted_degree import agreement_diagonal, agreement_gram, shift_weights
@@ -48,13 +49,10 @@ class WeightedDegree(SequenceKernel):
     array([[0.417]])
     """
 
+    constraints = {"degree": whole(1), "shift": whole(0)}
+
     degree: int = 3
     shift: int = 0
-
-    def check_parameters(self) -> None:
-        """Raise ValueError unless the degree is a whole number from 1 and the shift one from 0."""
-        self._require_whole("degree", 1)
-        self._require_whole("shift", 0)
 
     def weight(self, length: int) -> float:
         """β, the weight of an n-gram of some length."""
