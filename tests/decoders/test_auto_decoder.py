@@ -18,7 +18,7 @@ from mercer.decoders import (
     register,
     registry,
 )
-from mercer.decoders.families import unscaled
+from mercer.decoders.base import unscaled
 from mercer.embeddings import FeaturesOf, Implicit
 from mercer.kernels import (
     Classes,

@@ -171,7 +171,7 @@ def test_candidates_that_cannot_be_chosen_from():
 
 def test_memory_is_checked_before_anything_is_allocated(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10_000)
-    monkeypatch.setattr(memory, "_ALWAYS", 0)
+    monkeypatch.setattr(memory, "SMALL", 0)
     with pytest.raises(MemoryError, match=r"8 matrices of 100 × 100 doubles.*solver=LowRank"):
         DependencyEstimator(Gaussian(1.0)).fit(np.ones((100, 1)), np.arange(100.0))
     huge = np.zeros((10**6, 1))

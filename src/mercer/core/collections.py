@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, float64, is_array, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
 
 Collection = Any
 """A collection of objects: an array with one row per object, or a 1-D object array."""
@@ -186,6 +186,11 @@ def member(objects: Collection, i: int) -> Any:
 def members(objects: Collection) -> list[Any]:
     """The objects of a collection, one by one."""
     return [member(objects, i) for i in range(count(objects))]
+
+
+def to_backend_of(outputs: Collection, points: Array) -> Array:
+    """Return `points` as an array of the library of the outputs; of NumPy for objects other than arrays."""
+    return like(points, outputs) if is_numeric(outputs) else to_numpy(points)
 
 
 def take(objects: Collection, index: Any) -> Collection:

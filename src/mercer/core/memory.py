@@ -8,8 +8,8 @@ from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 
-_ALWAYS = 2**22
-"""Bytes that are not worth asking about."""
+SMALL = 2**19
+"""Numbers that are not worth asking about, 4 MiB."""
 
 
 def available_bytes() -> int:
@@ -36,7 +36,7 @@ def _machine_bytes() -> int:
 def require(rows: int, columns: int, matrices: float, purpose: str, way_out: str) -> None:
     """Raise MemoryError unless `matrices` matrices of rows×columns doubles fit in memory now."""
     needed = int(8 * matrices * rows * columns)
-    if needed < _ALWAYS:
+    if needed < 8 * SMALL:
         return
     free = available_bytes()
     if needed > free:

@@ -1,14 +1,13 @@
 """Decoders: from a point of the output feature space back to an object."""
 
 from mercer.decoders.barycenter import Barycenter
-from mercer.decoders.base import Decoder, Ranked, best
+from mercer.decoders.base import Decoder, Ranked, auto_decoder, best, register
 from mercer.decoders.candidates import Blocks, Candidates, ExpectedLoss, Standardized, best_of_blocks
 from mercer.decoders.closed_form import ClosedForm
 from mercer.decoders.fixed_point import FixedPoint
 from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
-from mercer.decoders.registry import auto_decoder, register
 from mercer.decoders.strings.base import Report
 from mercer.decoders.strings.beam import BeamSearch
 from mercer.decoders.strings.branch import BranchAndBound

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,8 +13,10 @@ from mercer.core.collections import Collection, as_vectors, count, is_numeric, r
 from mercer.core.validation import check_whole
 from mercer.decoders.pool import Pool, training_candidates
 from mercer.embeddings.base import Embedding
+from mercer.kernels.algebra import Normalized, Scaled
 from mercer.kernels.base import Kernel
-from mercer.losses.base import Loss, resolve_loss
+from mercer.kernels.centering import CenteredAt
+from mercer.losses.base import KernelLoss, Loss, resolve_loss
 
 _TOGETHER = 1024
 """Candidates of several examples whose features are computed in one call."""
@@ -42,12 +44,16 @@ class Decoder(BaseEstimator):
         The embedding the points are given in.
     loss_ : Loss or None
         The loss given to `fit`.
+    kernels, losses : tuple of types
+        The kernels, inside their factors, their mean and their cosine, and the losses it is made for; empty for any.
     constructs : bool
         Whether `rank` returns objects made by the decoder as well as training outputs.
     needs_left_out_points : bool
         Whether the estimator calls `calibrate` with left-out points of the training inputs.
     """
 
+    kernels: ClassVar[tuple[type[Kernel], ...]] = ()
+    losses: ClassVar[tuple[type[Loss], ...]] = ()
     batch_size: int | None = None
     constructs: bool = False
     needs_left_out_points: bool = False
@@ -55,7 +61,7 @@ class Decoder(BaseEstimator):
     loss_: Loss | None
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """A decoder of this class and one sentence why, if it suits a resolved output kernel and loss; None otherwise.
 
         `outputs` are the training outputs, or None where they are not known.
@@ -232,3 +238,123 @@ def best(ranked: Sequence[Ranked]) -> Collection:
 def check_count(k: Any) -> int:
     """Return k as an int, or raise ValueError unless it is a positive whole number."""
     return check_whole(k, "k", expected="how many objects to return, a whole number from 1")
+
+
+# -- the decoders that decoder="auto" chooses from ------------------------------------------------------
+
+D = TypeVar("D", bound=type[Decoder])
+
+_REGISTERED: dict[str, tuple[int, type[Decoder]]] = {}
+"""Priority and class, by full name: a class defined again takes the place of the first."""
+
+
+def register(priority: int = 100) -> Callable[[D], D]:
+    """Offer a decoder class to `auto_decoder`, which asks its classmethod `suits`.
+
+    Classes are asked from the highest priority down, of one priority the last registered first, and so by default before those
+    of the library. A class that names `kernels` or `losses` is asked only about kernels or losses of these types.
+
+    Examples
+    --------
+    >>> from mercer.decoders import Candidates, auto_decoder
+    >>> from mercer.kernels import Laplacian
+    >>> class Nearest(Candidates):
+    ...     @classmethod
+    ...     def suits(cls, kernel, loss, outputs):
+    ...         return (cls(), "distances are city blocks") if kernel == Laplacian(0.125) else None
+    >>> _ = register()(Nearest)  # or @register() above the class
+    >>> auto_decoder(Laplacian(0.125))
+    (Nearest(), 'distances are city blocks')
+    """
+
+    def add(decoder: D) -> D:
+        name = f"{decoder.__module__}.{decoder.__qualname__}"
+        _REGISTERED.pop(name, None)
+        _REGISTERED[name] = (priority, decoder)
+        return decoder
+
+    return add
+
+
+def auto_decoder(kernel: Kernel, loss: Any = None, outputs: Collection | None = None) -> tuple[Decoder, str]:
+    """The decoder for a resolved output kernel and a loss, and one sentence why.
+
+    The registered decoders are asked in turn, and the first that suits is taken:
+
+    ========  ==============  ===============================================================
+    priority  decoder         suits
+    ========  ==============  ===============================================================
+    40        `ExpectedF1`    the loss `F1`
+    40        `Thresholded`   `LabelSets` with the loss `Hamming`
+    40        `ClosedForm`    `Linear`, also with the loss `SquaredError`, `RocAuc` or `TopK`
+    40        `FixedPoint`    `Gaussian` on vectors
+    40        `PerPosition`   `Positions`
+    40        `KemenyOrder`   `Kemeny`, also with the loss `Kendall`
+    40        `Assignment`    `RankHamming`, also with the loss `Hamming`
+    40        `Sorting`       `Borda`, also with the loss `SquaredError`, and `Lehmer`
+    30        `LongestPath`   `WeightedDegree` without shifts, sums with `Positions`
+    20        `BeamSearch`    `Spectrum`, `Mismatch`, their sums, normalised or not
+    10        `ExpectedLoss`  any loss that is not the distance of the kernel
+    0         `Candidates`    any kernel
+    ========  ==============  ===============================================================
+
+    Where no loss is named, `suits` gets None, which stands for the distance of the kernel. Factors around the kernel change
+    nothing. `LongestPath` and `BeamSearch` do not suit training `outputs` with too many symbols.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> auto_decoder(0.5 * Linear())
+    (ClosedForm(), 'under Linear() the point is the vector, so nothing has to be searched')
+    """
+    named, core = None if loss is None else resolve_loss(loss, kernel), layers(kernel).core
+    for _, decoder in sorted(_REGISTERED.values(), key=lambda entry: entry[0])[::-1]:
+        asked = not (decoder.kernels or decoder.losses)
+        if asked or isinstance(core, decoder.kernels) or isinstance(named, decoder.losses):
+            found = decoder.suits(kernel, named, outputs)
+            if found is not None:
+                return found
+    raise TypeError(f"no registered decoder suits {kernel!r} with {named!r}; pass decoder=Candidates()")
+
+
+# -- the layers around an output kernel, which decoders look through ------------------------------------
+
+
+class Layers(NamedTuple):
+    """A kernel without its factors, its mean and its cosine, and which of the last two it had."""
+
+    core: Kernel
+    normalized: bool
+    centre: CenteredAt | None
+
+
+def layers(kernel: Kernel) -> Layers:
+    """Take a kernel apart; factors are removed at every level."""
+    kernel = unscaled(kernel)
+    centre = kernel if isinstance(kernel, CenteredAt) else None
+    kernel = kernel if centre is None else unscaled(centre.kernel)
+    if isinstance(kernel, Normalized):
+        return Layers(unscaled(kernel.kernel), True, centre)
+    return Layers(kernel, False, centre)
+
+
+def unscaled(kernel: Kernel) -> Kernel:
+    """The kernel inside its factors, which do not move the nearest object."""
+    return _without_factors(kernel)[0]
+
+
+def factor(kernel: Kernel) -> float:
+    """The product of all factors around a kernel."""
+    return _without_factors(kernel)[1]
+
+
+def is_distance_of(loss: Loss | None, kernel: Kernel) -> bool:
+    """Whether a loss is the squared distance of the kernel, with its factors or without; None is."""
+    return loss is None or loss in (KernelLoss(kernel), KernelLoss(unscaled(kernel)))
+
+
+def _without_factors(kernel: Kernel) -> tuple[Kernel, float]:
+    product = 1.0
+    while isinstance(kernel, Scaled):
+        product, kernel = product * float(kernel.factor), kernel.kernel
+    return kernel, product

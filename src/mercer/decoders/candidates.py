@@ -14,10 +14,8 @@ from mercer.core import memory
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, concatenate, count, distinct, take
 from mercer.core.validation import check_real
-from mercer.decoders.base import Decoder, Ranked
-from mercer.decoders.families import is_distance_of, unscaled
+from mercer.decoders.base import Decoder, Ranked, is_distance_of, register, unscaled
 from mercer.decoders.pool import ROUNDING, Pool, top
-from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
@@ -66,7 +64,7 @@ class Candidates(Decoder):
         self.batch_size = batch_size
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For every kernel."""
         return cls(), f"{unscaled(kernel)!r} has no inverse of its own, so training outputs are compared"
 
@@ -104,7 +102,7 @@ class ExpectedLoss(Candidates):
     loss_: Loss
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For every loss but the distance of the kernel."""
         if is_distance_of(loss, kernel):
             return None

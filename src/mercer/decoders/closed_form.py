@@ -9,10 +9,8 @@ import numpy as np
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, concatenate, take
-from mercer.decoders.base import Decoder, Ranked, check_count
-from mercer.decoders.families import is_distance_of, layers, unscaled
+from mercer.decoders.base import Decoder, Ranked, check_count, is_distance_of, layers, register, unscaled
 from mercer.decoders.pool import Pool
-from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
@@ -153,11 +151,13 @@ class ClosedForm(VectorDecoder):
     [[0.5, 0.5]]
     """
 
+    kernels = (Linear,)
+
     def __init__(self, bounds: Any = None) -> None:
         self.bounds = bounds
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For linear kernels, with their own distance or a loss of scores."""
         if not is_linear(kernel):
             return None

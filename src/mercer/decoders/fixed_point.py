@@ -10,11 +10,9 @@ import numpy as np
 from mercer.core.arrays import Array, exp, namespace, to_numpy
 from mercer.core.collections import Collection, take
 from mercer.core.validation import check_real, check_whole
-from mercer.decoders.base import Decoder
+from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
 from mercer.decoders.closed_form import VectorDecoder, clipped
-from mercer.decoders.families import is_distance_of, unscaled
 from mercer.decoders.pool import Pool, top, training_candidates
-from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.composition import GaussianOf
@@ -61,6 +59,8 @@ class FixedPoint(VectorDecoder):
     [[0.5]]
     """
 
+    kernels = (Gaussian, GaussianOf)
+
     def __init__(self, n_starts: int = 5, max_iter: int = 100, tol: float = 1e-6, bounds: Any = "data") -> None:
         self.n_starts = n_starts
         self.max_iter = max_iter
@@ -68,7 +68,7 @@ class FixedPoint(VectorDecoder):
         self.bounds = bounds
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For Gaussians on vectors, with their own distance."""
         if as_gaussian(kernel) is None or not is_distance_of(loss, kernel):
             return None

@@ -10,10 +10,8 @@ from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, count, is_numeric
 from mercer.core.compiled import compiled
 from mercer.core.validation import check_instance, check_real
-from mercer.decoders.base import Decoder
-from mercer.decoders.families import unscaled
+from mercer.decoders.base import Decoder, register, unscaled
 from mercer.decoders.pool import snapped
-from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.explicit import FeaturesOf
 from mercer.embeddings.implicit import Implicit
@@ -72,11 +70,13 @@ class Thresholded(_LabelSetDecoder):
     array([{'sea'}], dtype=object)
     """
 
+    kernels = (LabelSets,)
+
     def __init__(self, threshold: float = 0.5) -> None:
         self.threshold = threshold
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For `LabelSets` with the loss `Hamming`."""
         inner = unscaled(kernel)
         if not isinstance(inner, LabelSets) or loss != Hamming():
@@ -124,8 +124,10 @@ class ExpectedF1(_LabelSetDecoder):
     loss_: F1
     features_: SizedIndicators
 
+    losses = (F1,)
+
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For the loss `F1`, under any kernel."""
         if not isinstance(loss, F1):
             return None

@@ -9,10 +9,8 @@ import numpy as np
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
-from mercer.decoders.base import Decoder, Ranked, check_count
-from mercer.decoders.families import factor, is_distance_of, unscaled
+from mercer.decoders.base import Decoder, Ranked, check_count, factor, is_distance_of, register, unscaled
 from mercer.decoders.pool import snapped
-from mercer.decoders.registry import register
 from mercer.decoders.strings.answers import Alphabet
 from mercer.embeddings.base import Embedding
 from mercer.kernels import Positions
@@ -47,11 +45,13 @@ class PerPosition(Decoder):
 
     constructs = True
 
+    kernels = (Positions,)
+
     def __init__(self, length: int | None = None) -> None:
         self.length = length
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For `Positions`, with its own distance."""
         if unscaled(kernel) != Positions() or not is_distance_of(loss, kernel):
             return None

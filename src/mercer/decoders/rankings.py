@@ -11,14 +11,12 @@ from scipy.optimize import linear_sum_assignment
 from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, like, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_real, check_whole
-from mercer.decoders.base import Decoder
-from mercer.decoders.families import Layers, is_distance_of, layers, unscaled
+from mercer.decoders.base import Decoder, Layers, is_distance_of, layers, register, unscaled
 from mercer.decoders.linear_ordering import COMPARED, best_of_all, best_order, wins
 from mercer.decoders.pool import snapped
-from mercer.decoders.registry import register
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
-from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
+from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming
 from mercer.losses import Hamming, Kendall, Loss, SquaredError
 from mercer.structures.rankings import ranked
 
@@ -33,13 +31,12 @@ class RankingDecoder(Decoder):
     cosine where all full rankings have one norm.
     """
 
-    families: ClassVar[tuple[type[RankingKernel], ...]] = ()
     method: ClassVar[str] = ""
     """The nearest ranking in words."""
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For the kernels in `families`, with their own distance or the loss that amounts to it."""
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For the kernels in `kernels`, with their own distance or the loss that amounts to it."""
         found, own = layers(kernel), is_distance_of(loss, kernel)
         if not cls._decodes(found) or not (own or isinstance(loss, _DISTANCES.get(type(found.core), ()))):
             return None
@@ -50,7 +47,7 @@ class RankingDecoder(Decoder):
         """Check that the nearest ranking can be found under the output kernel."""
         found = layers(embedding.kernel_)
         if not self._decodes(found):
-            known = " or ".join(f"{family.__name__}()" for family in self.families)
+            known = " or ".join(f"{family.__name__}()" for family in self.kernels)
             raise TypeError(
                 f"{type(self).__name__} needs output_kernel={known}, and came with {embedding.kernel_!r}; use that (Lehmer() "
                 "without a cosine), or decoder='auto'"
@@ -65,7 +62,7 @@ class RankingDecoder(Decoder):
     @classmethod
     def _decodes(cls, found: Layers) -> bool:
         # under a cosine of Lehmer, codes cannot be decided item by item: full rankings have different norms
-        return isinstance(found.core, cls.families) and not (found.normalized and isinstance(found.core, Lehmer))
+        return isinstance(found.core, cls.kernels) and not (found.normalized and isinstance(found.core, Lehmer))
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
         """The ranking of each point; any ranking is possible, so leaving one out changes nothing."""
@@ -105,7 +102,7 @@ class Assignment(RankingDecoder):
     [[0, 1, 2], [2, 0, 1]]
     """
 
-    families = (RankHamming,)
+    kernels = (RankHamming,)
     method = "an assignment of items to positions"
 
     def _place(self, mass: np.ndarray) -> np.ndarray:
@@ -129,7 +126,7 @@ class Sorting(RankingDecoder):
     [[2, 1, 3]]
     """
 
-    families = (Borda, Lehmer)
+    kernels = (Borda, Lehmer)
     method = "found by sorting"
 
     def _place(self, mass: np.ndarray) -> np.ndarray:
@@ -169,7 +166,7 @@ class KemenyOrder(RankingDecoder):
     array([0.])
     """
 
-    families = (Kemeny,)
+    kernels = (Kemeny,)
     method = "a Kemeny order"
 
     def __init__(self, width: int = 20_000, time_limit: float = 10.0) -> None:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, namespace, to_numpy, zeros
-from mercer.core.collections import Collection, count, take
-from mercer.core.validation import check_whole
-from mercer.decoders import Decoder, Ranked, best_of_blocks
-from mercer.embeddings.base import Embedding
+from mercer.core.collections import Collection, count, take, to_backend_of
+from mercer.core.validation import check_instance, check_whole
+from mercer.decoders import Decoder, Ranked, auto_decoder, best_of_blocks
+from mercer.embeddings import Embedding, Features, PrincipalComponents
 from mercer.estimators.candidates import one_set_each
 from mercer.estimators.data import Pairs, TargetCodec, check_inputs, listed
-from mercer.estimators.parts import choose_decoder, choose_embedding
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap, Learner, LearningProblem, fit_embedding
 from mercer.losses import Loss, resolve_loss
-from mercer.selection.criteria import Criterion, DecodedLoss, FeatureDistance, to_backend_of
-from mercer.solvers.gram import gram_matrix
+from mercer.selection.alpha import Criterion, DecodedLoss, FeatureDistance
+from mercer.solvers.base import Choice, gram_matrix
 from mercer.uncertainty.calibrated import CalibratedAnswers
 
 
@@ -44,7 +44,6 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     output_kernel_: Kernel
     embedding_: Embedding
     decoder_: Decoder
-    loss_: Loss
     map_: FittedMap
     reasons_: dict[str, str]
     _codec: TargetCodec
@@ -124,6 +123,12 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
             losses = self.loss_.paired(outputs, self.decoder_.decode(points))
         return -float(np.average(to_numpy(losses), weights=sample_weight))
 
+    @property
+    def loss_(self) -> Loss:
+        """The loss predictions are scored by: the one named, or that of the output kernel."""
+        check_is_fitted(self, "map_")
+        return resolve_loss(self.loss, self.output_kernel_, self._codec.row_shape)
+
     # -- fitting --------------------------------------------------------------------------------------
 
     def _learn(self, pairs: Pairs, decoder: Any = "auto", embedding: Any = "auto") -> Self:
@@ -134,9 +139,14 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         embedding, embedding_reason = choose_embedding(embedding, kernel, outputs, learner, decoder)
         if not kernel.is_psd and not embedding.decomposes:
             gram_matrix(kernel, outputs, "output", 2)
-        fit_embedding(embedding, kernel, outputs, count(pairs.outputs), pairs.input_kernel, pairs.inputs)
-        loss = resolve_loss(self.loss, kernel, pairs.codec.row_shape)
+        n = count(pairs.outputs)
+        if embedding.looks_at_inputs:
+            fit_embedding(embedding, kernel, outputs, n, pairs.input_kernel, pairs.inputs)
+        else:
+            embedding.fit(kernel, outputs, n)
+        loss = None if self.loss is None else resolve_loss(self.loss, kernel, pairs.codec.row_shape)
         decoder.fit(embedding, loss)
+        targets = embedding.coordinates_
         problem = LearningProblem(
             pairs.input_kernel,
             pairs.inputs,
@@ -147,6 +157,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
             pairs.sample_weight,
             pairs.groups,
             pairs.observed,
+            None if targets is None else targets[:n, :],
         )
         fitted = learner.fit(problem)
         if decoder.needs_left_out_points:
@@ -156,7 +167,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         self.__dict__.update(attributes)
         self.reasons_ = {"solver": solver_reason, "decoder": decoder_reason, "embedding": embedding_reason}
         self.map_, self.input_kernel_, self.output_kernel_ = fitted, pairs.input_kernel, kernel
-        self._codec, self.loss_, self.decoder_, self.embedding_ = pairs.codec, loss, decoder, embedding
+        self._codec, self.decoder_, self.embedding_ = pairs.codec, decoder, embedding
         self._kept, self._inputs = pairs.kept, None if pairs.input_kernel.pairwise else pairs.inputs
         self.calibration_ = None
         for name in ("n_features_in_", "feature_names_in_"):
@@ -165,8 +176,8 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
                 setattr(self, name, getattr(pairs.metadata, name))
         return self
 
-    def _criterion(self, loss: Loss, decoder: Decoder, embedding: Embedding, pairs: Pairs) -> Criterion:
-        if self.loss is None or (isinstance(self.loss, str) and self.loss == "rkhs"):
+    def _criterion(self, loss: Loss | None, decoder: Decoder, embedding: Embedding, pairs: Pairs) -> Criterion:
+        if loss is None or (isinstance(self.loss, str) and self.loss == "rkhs"):
             return FeatureDistance(embedding, pairs.outputs, pairs.sample_weight)
         return DecodedLoss(loss, decoder, pairs.outputs, pairs.sample_weight)
 
@@ -218,3 +229,28 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
 def _stack(parts: list[Any], outputs: Collection) -> Collection:
     """The best of each ranking as one collection, of the kind of `outputs`."""
     return np.concatenate(parts) if isinstance(outputs, np.ndarray) else namespace(outputs).concat(parts)
+
+
+def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Collection | None = None) -> Choice:
+    """Return the decoder, from ``"auto"`` or the one the user gave."""
+    if isinstance(decoder, str) and decoder == "auto":
+        return Choice(*auto_decoder(kernel, loss, outputs))
+    expected = "'auto' or a decoder from mercer.decoders, such as Candidates()"
+    return Choice(clone(check_instance(decoder, "decoder", Decoder, expected=expected)), "given")
+
+
+def choose_embedding(embedding: Any, kernel: Kernel, outputs: Collection, learner: Learner, decoder: Decoder) -> Choice:
+    """Return the embedding, from ``"auto"`` or the one the user gave."""
+    if not (isinstance(embedding, str) and embedding == "auto"):
+        expected = "'auto' or one of mercer.embeddings, such as PrincipalComponents()"
+        return Choice(clone(check_instance(embedding, "embedding", Embedding, expected=expected)), "given")
+    preferred = decoder.preferred_embedding(kernel, outputs) if learner.has_weights else None
+    if preferred is not None:
+        return Choice(*preferred)
+    features = kernel.feature_map(outputs)
+    if features is not None and features.dimension <= count(outputs):
+        return Choice(Features(), f"{kernel!r} has {features.dimension} explicit features")
+    preferred = learner.preferred_embedding(kernel, outputs)
+    if preferred is not None:
+        return Choice(*preferred)
+    return Choice(PrincipalComponents(), f"{type(learner).__name__} predicts coordinates")

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 from sklearn.base import clone
 
-from mercer.core.validation import check_instance
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import check_pairs
 from mercer.kernels import Gaussian, Linear
@@ -147,8 +146,9 @@ class DependencyEstimator(ObjectEstimator):
 
     def learner(self) -> Learner:
         """Return the ridge with these parameters, or what `regressor` puts in its place."""
-        expected = "one of mercer.operators, such as Identity()"
-        operator = check_instance(self.operator, "operator", Operator, expected=expected)
+        operator = self.operator
+        if not isinstance(operator, Operator):
+            raise TypeError(f"operator={operator!r:.60}; expected one of mercer.operators, such as Identity()")
         if self.regressor is None:
             return Ridge(clone(operator), self.alpha, self.solver, self.fit_intercept)
         defaults = {"operator": operator.is_identity}
@@ -164,7 +164,7 @@ class DependencyEstimator(ObjectEstimator):
 
     def _check_operator(self) -> None:
         """Raise ValueError if the operator compares inputs by kernels none of which is the input kernel."""
-        own = self.operator.kernels()
+        own = self.operator.kernels() if self.operator.has_kernels else []
         if own and all(kernel != self.input_kernel for kernel in own):
             names = " and ".join(map(repr, own))
             raise ValueError(

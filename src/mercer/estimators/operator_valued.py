@@ -10,8 +10,7 @@ from mercer.learners.ridge import Ridge
 from mercer.operators.separable import Separable
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.selection.alpha import leave_one_out_only
-from mercer.solvers.auto import Auto, exact_solvers
-from mercer.solvers.base import Solver
+from mercer.solvers.base import REGISTERED, Auto, Solver
 from mercer.solvers.structured import Structured
 
 
@@ -120,5 +119,6 @@ class OperatorValuedRidge(VectorEstimator):
         if not isinstance(solver, Solver):
             method = check_choice(solver, "solver", ("auto", "exact", "cg"))
             structured = Structured(self.tol, self.max_iter, method)
-            solver = structured if method == "cg" else Auto(exact_solvers(structured))
+            asked = [structured if type(solver) is Structured else solver for solver in REGISTERED]
+            solver = structured if method == "cg" else Auto(asked)
         return Ridge(kernel, self.alpha, solver, self.fit_intercept, keep_dual=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,10 +14,8 @@ from mercer.core.collections import Collection, concatenate, count, take
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
-from mercer.selection.alpha import KFold
-from mercer.selection.criteria import Criterion
-from mercer.solvers.base import sub_inputs
-from mercer.solvers.gram import gram_matrix
+from mercer.selection.alpha import Criterion, KFold
+from mercer.solvers.base import gram_matrix, sub_inputs
 
 
 @runtime_checkable
@@ -94,31 +92,24 @@ class LearningProblem:
     sample_weight: np.ndarray | None = None
     groups: np.ndarray | None = None
     observed: np.ndarray | None = None
-    held: np.ndarray | None = field(default=None, repr=False)
-    """Positions of the pairs in the embedding, where they are only some of those it was fitted on."""
+    targets: Array | None = None
+    """V of the paired outputs; None where outputs are known through their kernel alone."""
+    partial: bool = False
+    """Whether the pairs are only some of those the embedding was fitted on."""
 
     @property
     def size(self) -> int:
         """The number of pairs, n."""
         return count(self.inputs)
 
-    @property
-    def targets(self) -> Array | None:
-        """V of the paired outputs; None where outputs are known through their kernel alone."""
-        coordinates = self.embedding.coordinates_
-        if coordinates is None:
-            return None
-        return coordinates[: self.size, :] if self.held is None else take(coordinates, self.held)
-
     def require_targets(self, learner: Any) -> Array:
         """Return V; raise ValueError where the outputs have no coordinates."""
-        targets = self.targets
-        if targets is None:
+        if self.targets is None:
             raise ValueError(
                 f"{learner!r:.60} predicts coordinates, and the output kernel {self.embedding.kernel_!r} is implicit; add "
                 "embedding=PrincipalComponents()"
             )
-        return targets
+        return self.targets
 
     def subset(self, rows: np.ndarray) -> LearningProblem:
         """Return the problem on some of the pairs, with the embedding and the decoder as they are."""
@@ -130,19 +121,22 @@ class LearningProblem:
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             groups=groups,
             observed=None if self.observed is None else self.observed[rows],
-            held=rows if self.held is None else self.held[rows],
+            targets=None if self.targets is None else take(self.targets, rows),
+            partial=True,
         )
 
     def refitted(self, rows: np.ndarray) -> LearningProblem:
         """Return the problem on some of the pairs, with the embedding and the decoder fitted anew."""
         part = self.subset(rows)
-        everything, n = part.outputs, self.size
+        all_outputs, n = part.outputs, count(self.outputs)
         if count(self.embedding.outputs_) > n:
-            everything = concatenate(part.outputs, take(self.embedding.outputs_, slice(n, None)))
+            all_outputs = concatenate(part.outputs, take(self.embedding.outputs_, slice(n, None)))
         embedding = clone(self.embedding)
-        fit_embedding(embedding, self.embedding.kernel_, everything, len(rows), self.kernel, part.inputs)
+        fit_embedding(embedding, self.embedding.kernel_, all_outputs, len(rows), self.kernel, part.inputs)
         decoder = clone(self.decoder).fit(embedding, self.decoder.loss_)
-        return replace(part, embedding=embedding, decoder=decoder, held=None)
+        targets = embedding.coordinates_
+        targets = None if targets is None else targets[: len(rows), :]
+        return replace(part, embedding=embedding, decoder=decoder, targets=targets, partial=False)
 
 
 def fit_embedding(  # noqa: PLR0913
@@ -159,8 +153,8 @@ def left_out_by_folds(
     fit: Callable[[LearningProblem], FittedMap], problem: LearningProblem, n_splits: int = 10, random_state: int = 0
 ) -> Array:
     """Return the point of each pair predicted by a fit without its fold; the embedding is held."""
-    most = problem.size if problem.groups is None else len(np.unique(problem.groups))
-    splits = KFold(min(n_splits, most), random_state=random_state).splits(problem.size, problem.groups)
+    most = count(problem.inputs) if problem.groups is None else len(np.unique(problem.groups))
+    splits = KFold(min(n_splits, most), random_state=random_state).splits(count(problem.inputs), problem.groups)
     parts = []
     for train, held_out in splits:
         fitted = fit(problem.subset(train))

@@ -16,7 +16,7 @@ from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem
 from mercer.selection.alpha import best_alpha
-from mercer.solvers.gram import check_finite, check_gram
+from mercer.solvers.base import check_finite, check_gram
 
 _MEASURED = 300
 """Objects whose Gram matrix shows whether a similarity is a kernel, where no Gram matrix of all of them is needed."""
@@ -53,7 +53,7 @@ class Neighbors(Learner):
 
     def fit(self, problem: LearningProblem) -> FittedNeighbors:
         """Remember the pairs; choose k if asked to."""
-        n, kernel, inputs = problem.size, problem.kernel, problem.inputs
+        n, kernel, inputs = count(problem.inputs), problem.kernel, problem.inputs
         norms = _norms(kernel, inputs)
         chosen = self._check_k(n)
         tried = path = None

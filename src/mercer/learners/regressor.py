@@ -12,8 +12,7 @@ from sklearn.utils import get_tags
 from mercer.core.arrays import Array, like, to_numpy
 from mercer.core.collections import Collection, is_numeric
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
-from mercer.solvers.base import KernelBasis
-from mercer.solvers.gram import gram_matrix
+from mercer.solvers.base import KernelBasis, gram_matrix
 
 
 @dataclass
@@ -65,7 +64,14 @@ class Regressor(Learner):
         weight = {} if problem.sample_weight is None else {"sample_weight": problem.sample_weight}
         model.fit(features, to_numpy(targets), **weight)
         held = replace(problem, criterion=None)  # type: ignore[arg-type]
-        return FittedRegressor(model, basis, targets[:1, :], self, held, dict.fromkeys(("alpha_", "alphas_", "loo_path_", "solver_", "operator_")))
+        return FittedRegressor(
+            model,
+            basis,
+            targets[:1, :],
+            self,
+            held,
+            dict.fromkeys(("alpha_", "alphas_", "loo_path_", "solver_", "operator_")),
+        )
 
 
 @dataclass
@@ -81,7 +87,7 @@ class FittedRegressor:
 
     def points(self, inputs: Collection) -> Array:
         """Return one row of coordinates for each input."""
-        rows = inputs if self.basis is None else self.basis.values(inputs)
+        rows = inputs if self.basis is None else self.basis.values(inputs, np.empty(0))
         rows = to_numpy(rows) if is_numeric(rows) else rows
         predicted = np.asarray(self.model.predict(rows), dtype=float)
         return like(predicted.reshape(len(predicted), -1), self.reference)

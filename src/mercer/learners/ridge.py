@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.core.arrays import Array, is_numpy_array, namespace
-from mercer.core.collections import Collection, take
+from mercer.core.collections import Collection, count, take
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.embeddings.pivoted import Pivoted
@@ -21,8 +21,7 @@ from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
 from mercer.selection.alpha import KFold, SelectionProblem, ridge_selection
 from mercer.solvers import Auto, Choice, Factorization, PointMap, RidgeProblem, Solver
-from mercer.solvers.base import sub_inputs
-from mercer.solvers.gram import gram_matrix
+from mercer.solvers.base import gram_matrix, sub_inputs
 
 
 @dataclass
@@ -94,7 +93,7 @@ class Ridge(Learner):
         exact = getattr(factorization, "exact", True)
         if rule is not None:
             if not exact and problem.observed is None:
-                rule = KFold(min(5, problem.size), rule.alphas)  # an iteration has no exact leave-one-out
+                rule = KFold(min(5, count(problem.inputs)), rule.alphas)  # an iteration has no exact leave-one-out
             fixed = self.operator.is_identity and problem.embedding.fixed and factorization.residual == 0.0
             closed_form = fixed and getattr(factorization, "penalty", None) == "function"
             selection = SelectionProblem(
@@ -102,7 +101,7 @@ class Ridge(Learner):
                 problem.criterion,
                 _Refitter(self, problem, solver),
                 closed_form,
-                problem.size,
+                count(problem.inputs),
                 problem.groups,
                 problem.sample_weight,
             )
@@ -124,7 +123,8 @@ class Ridge(Learner):
         left_out = factorization.left_out_points(alpha) if problem.decoder.needs_left_out_points and exact else None
         weighs = self.has_weights and problem.embedding.fixed
         held = None if exact else (self, replace(problem, criterion=None))  # type: ignore[arg-type]
-        return FittedRidge(found, ridge, solver, alpha, attributes, weighs, left_out, held)
+        parts = (found.basis, found.coefficients, found.intercept)
+        return FittedRidge(*parts, ridge, solver, alpha, attributes, weighs, left_out, held)
 
     def choose_solver(self, problem: RidgeProblem) -> Choice:
         """Return the solver, from ``"auto"``, `Auto()` or the one the user gave, and why."""
@@ -146,7 +146,7 @@ class Ridge(Learner):
                 f"operator={operator!r} acts on coordinates, which embedding={embedding!r} does not have; use "
                 "embedding=PrincipalComponents(n_components=...), or embedding='auto'"
             )
-        if targets is not None:
+        if targets is not None and operator.has_kernels:
             if operator.outputs not in (None, targets.shape[1]):
                 raise ValueError(
                     f"operator={operator!r} is for {operator.outputs} outputs, and {embedding!r} gives outputs "
@@ -155,7 +155,7 @@ class Ridge(Learner):
                 )
             operator = operator.resolve(problem.inputs, targets.shape[1])
             kernel = next(iter(operator.kernels()), kernel)
-        whole = None if operator.is_identity or problem.held is not None else embedding.coordinates_
+        whole = None if operator.is_identity or problem.partial else embedding.coordinates_
         return RidgeProblem(
             kernel,
             problem.inputs,
@@ -167,7 +167,7 @@ class Ridge(Learner):
             problem.groups,
             problem.observed,
             whole,
-            embedding.orthogonal_ and problem.held is None and (embedding.centred_ or not self.fit_intercept),
+            embedding.orthogonal_ and not problem.partial and (embedding.centred_ or not self.fit_intercept),
             problem.decoder.needs_left_out_points,
         )
 
@@ -187,10 +187,9 @@ def _dual_attributes(factorization: Factorization, found: PointMap, alpha: float
 
 
 @dataclass
-class FittedRidge:
-    """A ridge regression that was solved."""
+class FittedRidge(PointMap):
+    """A ridge regression that was solved; a `PointMap` that knows its problem."""
 
-    map: PointMap
     ridge: RidgeProblem
     solver: Solver
     alpha: float
@@ -203,11 +202,6 @@ class FittedRidge:
     """What is fitted again on folds, where pairs cannot be left out exactly."""
 
     @property
-    def origin(self) -> Array | None:
-        """The point of an input that is like no training input; None where it is zero."""
-        return self.map.origin
-
-    @property
     def leaves_out_by_weights(self) -> bool:
         """Whether h₋ᵢ(x) = h(x) − wᵢ(x) (ψ(yᵢ) − h₋ᵢ(xᵢ)) for every input x."""
         return self.weighs
@@ -216,10 +210,6 @@ class FittedRidge:
     def groups(self) -> np.ndarray | None:
         """The group of each training pair; None where pairs are left out one by one."""
         return self.ridge.groups
-
-    def points(self, inputs: Collection) -> Array:
-        """Return h(x) for each input."""
-        return self.map.points(inputs)
 
     def left_out_points(self) -> Array:
         """Return the point of each pair from the fit without it, exactly; by folds where the solver iterates."""

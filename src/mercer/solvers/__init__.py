@@ -1,10 +1,10 @@
 """Solvers: how the regularised system is solved."""
 
 from mercer.core.gram_eigh import GramEigh
-from mercer.solvers.auto import Auto, Choice
-from mercer.solvers.base import Factorization, KernelBasis, PointMap, RidgeProblem, Solver
+from mercer.solvers.base import Auto, Choice, KernelBasis, PointMap, RidgeProblem, Solver, register
 from mercer.solvers.conjugate_gradient import Solution, conjugate_gradient
 from mercer.solvers.exact import Cholesky, Exact, ExplicitFeatures
+from mercer.solvers.factorization import Factorization
 from mercer.solvers.low_rank import LowRank
 from mercer.solvers.ridge_path import RidgePath
 from mercer.solvers.structured import Structured
@@ -28,4 +28,5 @@ __all__ = [
     "Structured",
     "Tridiagonal",
     "conjugate_gradient",
+    "register",
 ]

@@ -1,25 +1,41 @@
-"""The ridge problem, and the two protocols by which it is solved: `Solver` and `Factorization`."""
+"""The ridge problem, the maps it leads to, and the solver protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from copy import copy
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse.linalg
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, clip_spectrum, eigh, eye, like, namespace, on_device, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import (
+    Array,
+    NumericalWarning,
+    clip_spectrum,
+    eigh,
+    like,
+    namespace,
+    not_psd_message,
+    on_device,
+    to_numpy,
+)
 from mercer.core.collections import Collection, count, take
 from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.grams import own, row_blocks
+from mercer.kernels.grams import asymmetry, row_blocks
 from mercer.operators.base import Operator, OperatorSpectrum, Outputs
 from mercer.operators.identity import Identity
-from mercer.solvers.gram import check_finite, gram_matrix
+
+if TYPE_CHECKING:
+    from mercer.solvers.factorization import Factorization
+
+WAY_OUT = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory grows with n·rank and not with n²"
 
 _EXACT_MATRICES = 8
 """n×n matrices an exact fit may hold at once (measured by ``python -m experiments bench core``)."""
@@ -137,7 +153,9 @@ class RidgeProblem:
         """
         # what is orthogonal to the constant does not show every negative eigenvalue
         seen = decomposed and not self.fit_intercept
-        gram = own(gram_matrix(self.kernel, self.inputs, "input", matrices, decomposed=seen), self.kernel)
+        gram = gram_matrix(self.kernel, self.inputs, "input", matrices, decomposed=seen)
+        if self.kernel.pairwise:  # it may be the user's own matrix
+            gram = namespace(gram).asarray(gram, copy=True)
         if self.roots is not None:
             roots = like(self.roots, gram)
             for rows in row_blocks(gram):
@@ -227,6 +245,89 @@ def sub_inputs(kernel: Kernel, inputs: Collection, rows: np.ndarray, columns: np
     return take(chosen.T, columns).T if kernel.pairwise else chosen
 
 
+# -- Gram matrices --------------------------------------------------------------------------------------
+
+
+def gram_matrix(kernel: Kernel, objects: Collection, side: str, matrices: float, *, decomposed: bool = False) -> Array:
+    """The Gram matrix of `objects`, once `matrices` of its size are known to fit and it is known to be one."""
+    n = count(objects)
+    if matrices * n * n >= memory.SMALL:
+        memory.require(n, n, matrices, f"the exact fit ({side} kernel)", WAY_OUT)
+    gram = kernel(objects)
+    check_gram(gram, kernel, side, decomposed=decomposed)
+    return gram
+
+
+def check_gram(gram: Array, kernel: Kernel, side: str, *, decomposed: bool = False) -> None:
+    """Raise unless `gram` is the Gram matrix of a kernel.
+
+    Kernels that are positive semi-definite by construction are checked for NaN only; others also for symmetry and for
+    a clearly negative eigenvalue (by a few Lanczos steps, which is where a bad one shows first), unless the matrix is to be
+    `decomposed` anyway, which shows all of them.
+    """
+    check_finite(gram, kernel, side)
+    if not kernel.is_psd:
+        check_symmetric(gram, kernel, side)
+        if not decomposed:
+            check_positive(gram, kernel, side)
+
+
+def check_finite(gram: Array, kernel: Kernel, side: str) -> None:
+    """Raise if the kernel gave NaN or infinity, naming a pair."""
+    xp = namespace(gram)
+    # the sum is finite iff all entries are, but for overflow: the exact look is taken only when it is not
+    with np.errstate(over="ignore", invalid="ignore"):
+        if bool(xp.isfinite(xp.sum(gram))):
+            return
+    bad = np.argwhere(~np.isfinite(to_numpy(gram)))
+    if len(bad):
+        i, j = bad[0]
+        raise ValueError(
+            f"the {side} kernel {kernel!r} gave {float(gram[int(i), int(j)])} for the pair ({i}, {j}); expected finite "
+            "numbers. Check that pair, or the kernel's parameters"
+        )
+
+
+def check_symmetric(gram: Array, kernel: Kernel, side: str) -> None:
+    """Raise if k(x, z) and k(z, x) differ by more than rounding, naming the worst pair."""
+    worst, (i, j), largest = asymmetry(gram)
+    if worst > 1e-8 * max(largest, np.finfo(float).tiny):
+        raise ValueError(
+            f"the {side} kernel {kernel!r} is not symmetric: k(x{i}, x{j}) = {float(gram[i, j]):.6g} and "
+            f"k(x{j}, x{i}) = {float(gram[j, i]):.6g}; expected the same value. Symmetrise it with (K + K.T) / 2"
+        )
+
+
+def check_positive(gram: Array, kernel: Kernel, side: str, tolerance: float = 1e-6) -> None:
+    """Raise if the Gram matrix has a clearly negative eigenvalue, and say it."""
+    matrix = to_numpy(gram)
+    if len(matrix) <= 64:
+        values = np.linalg.eigvalsh(matrix)
+        lowest, highest = values[0], values[-1]
+    else:
+        start = np.random.default_rng(0).standard_normal(len(matrix))
+        try:
+            lowest = scipy.sparse.linalg.eigsh(
+                matrix, k=1, which="SA", v0=start, tol=1e-2, maxiter=20, return_eigenvectors=False
+            )[0]
+        except scipy.sparse.linalg.ArpackNoConvergence:
+            return  # nothing stands out below zero
+        highest = scipy.sparse.linalg.eigsh(matrix, k=1, which="LA", v0=start, tol=1e-2, return_eigenvectors=False)[0]
+    if lowest < -tolerance * max(highest, 0.0):
+        raise ValueError(not_psd_message(f"the Gram matrix of the {side} kernel {kernel!r}", lowest, highest))
+
+
+def warn_low_rank(residual: float, side: str, columns: int) -> None:
+    """Say how much of the trace a low-rank factor leaves out, when that is a lot."""
+    if residual > 0.1:
+        warnings.warn(
+            f"the low-rank factor of the {side} kernel ({columns} columns) leaves out {residual:.1%} of its trace; "
+            "raise rank, or give tol, if predictions are poor",
+            NumericalWarning,
+            stacklevel=4,
+        )
+
+
 # -- maps from inputs to points ---------------------------------------------------------------------------
 
 
@@ -237,7 +338,7 @@ class KernelBasis:
     kernel: Kernel
     inputs: Any
     columns: int
-    """How many training inputs there are."""
+    """The number of training inputs."""
     pivots: np.ndarray | None = None
 
     @classmethod
@@ -246,16 +347,15 @@ class KernelBasis:
         n = count(inputs)
         if kernel.pairwise:
             return cls(kernel, inputs, n, pivots)
-        basis = inputs if pivots is None else take(inputs, pivots)
-        return cls(kernel, kernel.prepare(basis), n, pivots)
+        return cls(kernel, kernel.prepare(inputs if pivots is None else take(inputs, pivots)), n, pivots)
 
-    def values(self, inputs: Collection) -> Array:
-        """Return the kernel values of each input."""
+    def values(self, inputs: Collection, reference: Array) -> Array:
+        """Return the kernel values of each input, in the library and on the device of `reference`."""
         values = self.kernel(inputs, self.inputs)
         if self.pivots is not None and self.kernel.pairwise:
             values = take(values.T, self.pivots).T
         check_finite(values, self.kernel, "input")
-        return values
+        return like(values, reference)
 
 
 @dataclass
@@ -265,23 +365,27 @@ class FeatureBasis:
     map: FeatureMap
     columns: int
 
-    def values(self, inputs: Collection) -> Array:
+    def values(self, inputs: Collection, reference: Array) -> Array:
         """Return the features of each input."""
-        return self.map(inputs)
+        return like(self.map(inputs), reference)
 
 
 @dataclass
 class PointMap:
-    r"""Points as an affine function of basis values, :math:`h(x) = \kappa_x B + b`."""
+    r"""Points as an affine function of basis values, :math:`h(x) = \kappa_x B + b`.
+
+    `basis` has ``values(inputs, reference)``, whose result can be multiplied by B, and the number of its ``columns``.
+    """
 
     basis: Any
-    coefficients: Array
-    intercept: Array | None = None
+    coefficients: Array | None
+    """B; None for the identity."""
+    intercept: Array | None
 
     @property
     def origin(self) -> Array | None:
-        """The point of an input without any basis values; None where it is zero."""
-        return self.intercept
+        """The point of an input that is like no training input; None where it is zero."""
+        return getattr(self.basis, "origin", self.intercept)
 
     def points(self, inputs: Collection) -> Array:
         """Return one row of coordinates for each input, a batch at a time."""
@@ -292,11 +396,9 @@ class PointMap:
         return namespace(parts[0]).concat(parts)
 
     def _affine(self, inputs: Collection) -> Array:
-        found = self._linear(self.basis.values(inputs))
+        values = self.basis.values(inputs, self.coefficients)
+        found = values if self.coefficients is None else values @ self.coefficients
         return found if self.intercept is None else found + like(self.intercept, found)
-
-    def _linear(self, values: Array) -> Array:
-        return like(values, self.coefficients) @ self.coefficients
 
 
 # -- protocols --------------------------------------------------------------------------------------------
@@ -308,6 +410,8 @@ class Solver(BaseEstimator):
     A new solver defines `supports` and `factorize`; `mercer.testing.check_solver` is its contract.
     """
 
+    one_alpha: bool = False
+    """Whether only one value of alpha can be solved for."""
     makes_gram: bool = False
     """Whether the whole Gram matrix of the inputs is made, so that folds may share it."""
 
@@ -331,183 +435,66 @@ class Solver(BaseEstimator):
         return None
 
 
-class Factorization:
-    r"""A ridge problem made ready to be solved for any value of alpha.
+class Choice(NamedTuple):
+    """A part that was picked, and the reason in one sentence."""
 
-    A new one defines `solve`, which applies :math:`(k + \alpha I)^{-1}` for ``problem.gram()``; everything else follows from
-    it, at the cost of n right-hand sides where pairs are left out. Subclasses override what they have a shorter way for.
+    part: Any
+    reason: str
 
-    With the constant q that is not penalised (an intercept), :math:`G = k + \alpha I` and :math:`g = G^{-1}q`, the matrix
-    :math:`M = G^{-1} - g g^\top / q^\top g` takes targets to coefficients, and the residual of a pair left out is
-    :math:`(M V)_j / M_{jj}`; of a group B, :math:`(M_{BB})^{-1}(M V)_B`.
+
+class Auto(Solver):
+    """Ask solvers in order, and take the first that supports the problem; by default the exact ones.
+
+    ====================  ======================================================
+    solver                supports
+    ====================  ======================================================
+    `ExplicitFeatures`    separable operators, fewer input features than pairs
+    `Cholesky`            the identity operator, one alpha
+    `Tridiagonal`         other separable operators, one alpha, NumPy
+    `Exact`               separable operators, alpha chosen
+    `Structured`          any operator-valued kernel, missing outputs
+    ====================  ======================================================
+
+    Parameters
+    ----------
+    solvers : sequence of Solver, optional
+        The solvers to ask; by default those of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian
+    >>> from mercer.operators import Covariance
+    >>> from mercer.solvers import RidgeProblem
+    >>> Auto().choose(RidgeProblem(Gaussian(1.0), np.eye(3), np.eye(3), Covariance(), alpha=1.0)).part
+    Tridiagonal()
     """
 
-    residual: float = 0.0
-    """Share of the Gram matrix that is left out; 0 for exact solvers."""
-    reason: str = ""
-    """Why the problem is solved this way, where the solver itself does not say it."""
-    reference: Any = None
-    """An array of the library and the device the algebra runs on; None for those of the targets."""
+    def __init__(self, solvers: Sequence[Solver] | None = None) -> None:
+        self.solvers = solvers
 
-    def __init__(self, problem: RidgeProblem) -> None:
-        self.problem = problem
+    def choose(self, problem: RidgeProblem) -> Choice:
+        """Return the solver for this problem, and why."""
+        refused = []
+        for solver in REGISTERED if self.solvers is None else self.solvers:
+            against = (
+                "alpha is to be chosen" if solver.one_alpha and problem.alpha is None else solver.supports(problem)
+            )
+            if against is None:
+                return Choice(solver, solver.reason(problem))
+            refused.append(f"{solver!r}: {against}")
+        raise ValueError("no solver supports this problem. " + "; ".join(refused))
 
-    # -- what a new one defines -----------------------------------------------------------------------
-
-    def solve(self, right: Array, alpha: float) -> Array:
-        """Return (k + αI)⁻¹ times `right`."""
-        raise TypeError(f"{type(self).__name__} must define solve(right, alpha)")
-
-    # -- what follows ---------------------------------------------------------------------------------
-
-    def map(self, alpha: float) -> PointMap:
-        """Return the map from inputs to points for one value of alpha."""
-        coefficients, intercept = self.coefficients(alpha)
-        return PointMap(KernelBasis.of(self.problem.kernel, self.problem.inputs), coefficients, intercept)
-
-    def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
-        """Return B and b with h(x) = k_x B + b."""
-        parts = [self._solved(self._targets[:, columns], a, gain) for columns, a, gain in self._directions(alpha)]
-        xp = namespace(self._targets)
-        dual = self._unrotated(xp.concat([part[0] for part in parts], axis=1))
-        intercept = None
-        if self.problem.fit_intercept:
-            level = xp.concat([part[1] for part in parts])[None, :] / self.problem.total**0.5
-            intercept = self._unrotated(level)[0, :]
-        return self.problem.scaled(dual), intercept
-
-    def dual(self, alpha: float) -> Array:
-        """Return Z with h(x) = k_x Z C + b; for the identity operator these are the coefficients."""
-        return self.coefficients(alpha)[0]
-
-    def left_out_points(self, alpha: float) -> Array:
-        """Return h₋ⱼ(xⱼ) for each pair: the point predicted by the fit without it, or without its group; C is held."""
-        problem, left = self.problem, self.left_out_residuals(alpha)
-        own_points = eye(problem.size, left) if problem.targets is None else like(problem.targets, left)
-        points = own_points - left
-        return points if problem.targets is not None else clear_own_weights(points, problem.members)
-
-    def left_out_residuals(self, alpha: float) -> Array:
-        """Return vⱼ − h₋ⱼ(xⱼ) for each pair."""
-        xp, parts = namespace(self._targets), []
-        for columns, a, _ in self._directions(alpha):
-            inverse = self._inverse(a)
-            parts.append(self._without(inverse, inverse @ self._targets[:, columns]))
-        return self.problem.unscaled(self._unrotated(xp.concat(parts, axis=1)))
-
-    def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
-        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair, for each alpha; `gram` is L, needed where there are no targets."""
-        for alpha in alphas:
-            left = self.left_out_residuals(float(alpha))
-            moved = left if gram is None else left @ like(gram, left)
-            yield namespace(left).sum(moved * left, axis=1)
-
-    def weights(self, inputs: Collection, alpha: float) -> Array:
-        """Return h(x) as weights on the n training outputs; for the identity operator."""
-        return self.on_weights().map(alpha).points(inputs)
-
-    def on_weights(self) -> Factorization:
-        """Return the same factorization with weights on the training outputs for targets, and the identity operator."""
-        other = copy(self)
-        other.problem = replace(self.problem, targets=None, operator=Identity())
-        for name in ("_targets", "_spectrum"):
-            vars(other).pop(name, None)
-        return other
-
-    def generalized_risk(self, alpha: float, gram: Array | None = None) -> float:
-        """Return the score of generalised cross-validation; for the identity operator."""
-        xp, n = namespace(self._targets), self.problem.size
-        smoother = alpha * self._inverse(alpha)
-        left = smoother @ self._targets
-        if gram is not None:
-            left_gram = left @ like(gram, left)
-            squares = float(xp.sum(left_gram * left))
-        else:
-            squares = float(xp.sum(left * left))
-        return squares / n / (float(xp.linalg.trace(smoother)) / n) ** 2
-
-    @cached_property
-    def scale(self) -> float:
-        """The size of alpha that is neither small nor large: the mean eigenvalue of k, times the largest gain of C."""
-        gram = self.problem.gram()
-        constant, trace = self.problem.constant(gram), float(namespace(gram).linalg.trace(gram))
-        mean = (trace if constant is None else trace - float(constant @ gram @ constant)) / self.problem.size
-        return mean * (1.0 if self._spectrum is None else float(np.max(to_numpy(self._spectrum.values))))
-
-    # -- pieces ---------------------------------------------------------------------------------------
-
-    @cached_property
-    def _targets(self) -> Array:
-        """√w V Q; the identity where there are no targets."""
-        problem = self.problem
-        targets = problem.targets
-        rows = np.eye(problem.size) if targets is None else targets
-        rows = rows if self.reference is None else like(rows, self.reference)
-        if self._spectrum is not None and self._spectrum.vectors is not None:
-            rows = rows @ like(self._spectrum.vectors, rows)
-        return problem.scaled(rows)
-
-    @cached_property
-    def _spectrum(self) -> OperatorSpectrum | None:
-        problem = self.problem
-        if problem.operator.is_identity:
-            return None
-        assert problem.targets is not None
-        return problem.operator_spectrum(problem.decomposed(), problem.targets)[0]
-
-    def _directions(self, alpha: float) -> Iterator[tuple[slice, float, float]]:
-        """Yield columns of V Q that share an alpha and a gain."""
-        columns = self._targets.shape[1]
-        if self._spectrum is None:
-            yield slice(0, columns), alpha, 1.0
-            return
-        for a, gain in enumerate(to_numpy(self._spectrum.values).tolist()):
-            yield slice(a, a + 1), alpha / gain if gain > 0 else np.inf, gain
-
-    def _solved(self, right: Array, alpha: float, gain: float) -> tuple[Array, Array]:
-        """Return M V times the gain over itself, and the level along the constant."""
-        xp, q = namespace(right), self.problem.constant(right)
-        if alpha == np.inf:
-            level = xp.zeros_like(right[0, :]) if q is None else q @ right
-            return xp.zeros_like(right), level
-        solved = self.solve(right, alpha)
-        if q is None:
-            return solved, xp.zeros_like(right[0, :])
-        of_constant = self.solve(q[:, None], alpha)[:, 0]
-        level = (q @ solved) / float(q @ of_constant)
-        # a small alpha makes coefficients large, and their rounding along the constant would be seen
-        return self.problem.centred(solved - of_constant[:, None] * level), level
-
-    def _inverse(self, alpha: float) -> Array:
-        """Return M, n×n."""
-        identity = eye(self.problem.size, self._targets)
-        if alpha == np.inf:
-            return self.problem.centred(identity)
-        return self._solved(identity, alpha, 1.0)[0]
-
-    def _without(self, inverse: Array, left: Array) -> Array:
-        """Return the residuals of pairs left out, from M and M V."""
-        return left_out(inverse, left, self.problem.members)
-
-    def _unrotated(self, rows: Array) -> Array:
-        vectors = None if self._spectrum is None else self._spectrum.vectors
-        return rows if vectors is None else rows @ like(vectors, rows).T
+    def factorize(self, problem: RidgeProblem) -> Factorization:
+        """Factorize by the solver that is picked."""
+        return self.choose(problem).part.factorize(problem)
 
 
-def clear_own_weights(weights: Array, members: list[np.ndarray] | None) -> Array:
-    """Clear the weights of pairs on themselves, or on their group, of rounding."""
-    if members is None:
-        return weights * (1.0 - eye(weights.shape[0], weights))
-    group = np.empty(weights.shape[0])
-    for number, own_group in enumerate(members):
-        group[own_group] = number
-    return weights * like((group[:, None] != group).astype(float), weights)
+REGISTERED: list[Solver] = []
+"""The solvers `Auto` asks by default, in order; registered beside their code."""
 
 
-def left_out(inverse: Array, left: Array, members: list[np.ndarray] | None) -> Array:
-    """Return (M_BB)⁻¹ (M V)_B for every group B, or for every pair by itself, from M and M V."""
-    xp = namespace(inverse)
-    if members is None:
-        return left / xp.linalg.diagonal(inverse)[:, None]
-    parts = [xp.linalg.solve(take(take(inverse, own).T, own).T, take(left, own)) for own in members]
-    return take(xp.concat(parts), np.argsort(np.concatenate(members)))
+def register(solver: Solver, after: type[Solver] | None = None) -> None:
+    """Have `Auto` ask a solver, after those of type `after` or, by default, first."""
+    place = next((i for i, known in enumerate(REGISTERED) if type(known) is after), -1)
+    REGISTERED.insert(place + 1, solver)

@@ -21,7 +21,8 @@ from mercer.core.arrays import (
 from mercer.core.collections import Collection, take
 from mercer.operators.blocks import BlockOperator, KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel
-from mercer.solvers.base import Factorization, PointMap, RidgeProblem, left_out
+from mercer.solvers.base import PointMap, RidgeProblem
+from mercer.solvers.factorization import Factorization, left_out
 from mercer.solvers.kronecker import CommonBasis, Pencil
 
 CHUNK = 2**22
@@ -35,16 +36,9 @@ class BlockBasis:
         self.kernel, self.inputs = kernel, inputs
         self.columns = inputs.shape[0]
 
-    def values(self, inputs: Collection) -> BlockOperator:
-        """Return the blocks."""
+    def values(self, inputs: Collection, reference: Array) -> BlockOperator:
+        """Return the blocks, which are multiplied by coefficients as a matrix is."""
         return self.kernel.gram(inputs, self.inputs)
-
-
-class BlockMap(PointMap):
-    """Points from blocks, h(x) = Σⱼ K(x, xⱼ) cⱼ + b."""
-
-    def _linear(self, values: BlockOperator) -> Array:
-        return values.matvec(self.coefficients)
 
 
 class BlockSystem(Factorization):
@@ -74,7 +68,7 @@ class BlockSystem(Factorization):
         """Return the map from inputs to points."""
         dual, problem = self.dual(alpha), self.problem
         assert problem.targets is not None
-        found = BlockMap(BlockBasis(problem.operator, problem.inputs), dual)
+        found = PointMap(BlockBasis(problem.operator, problem.inputs), dual, None)
         if problem.fit_intercept:
             found.intercept = self.mean_output(like(problem.targets, dual) - self.blocks.matvec(dual))
         return found

@@ -18,11 +18,12 @@ from mercer.core.arrays import (
     solve_triangular,
     to_numpy,
 )
-from mercer.core.collections import count
+from mercer.core.collections import Collection, count
 from mercer.core.gram_eigh import GramEigh
 from mercer.core.validation import check_choice
 from mercer.kernels.features import FeatureMap
-from mercer.solvers.base import Factorization, FeatureBasis, KernelBasis, PointMap, RidgeProblem, Solver
+from mercer.solvers.base import FeatureBasis, KernelBasis, PointMap, RidgeProblem, Solver, register
+from mercer.solvers.factorization import Factorization
 from mercer.solvers.ridge_path import RidgePath
 
 _CHOLESKY_MATRICES = 3
@@ -59,9 +60,10 @@ class Exact(Solver):
 
     def supports(self, problem: RidgeProblem) -> str | None:
         """Return why not: an operator that is not separable, missing targets, the other penalty with an operator."""
-        check_choice(self.penalty, "penalty", ("function", "coefficients"))
-        if self.penalty != "function" and not problem.operator.is_identity:
-            return f"penalty={self.penalty!r} goes with operator=Identity() only; use penalty='function'"
+        if self.penalty != "function":
+            check_choice(self.penalty, "penalty", ("function", "coefficients"))
+            if not problem.operator.is_identity:
+                return f"penalty={self.penalty!r} goes with operator=Identity() only; use penalty='function'"
         return separable_only(problem)
 
     def reason(self, problem: RidgeProblem) -> str:
@@ -143,6 +145,7 @@ class Cholesky(Solver):
     Cholesky()
     """
 
+    one_alpha = True
     makes_gram = True
 
     def __init__(self, device: str | None = None) -> None:
@@ -198,7 +201,7 @@ class CholeskyFactor(Factorization):
         if self.problem.targets is not None:
             return super().map(alpha)
         basis = KernelBasis.of(self.problem.kernel, self.problem.inputs)
-        return SolvedWeights(basis, self.factor, None, *self._constants())
+        return PointMap(SolvedWeights(basis, self.factor, *self._constants()), None, None)
 
     def _constants(self) -> tuple[Any, Any]:
         """G⁻¹q over qᵀG⁻¹q and √w, as far as there are an intercept and weights."""
@@ -211,15 +214,22 @@ class CholeskyFactor(Factorization):
 
 
 @dataclass
-class SolvedWeights(PointMap):
+class SolvedWeights:
     r"""Weights on the training outputs by triangular solves, :math:`w(x) = G^{-1} k_x + \bar g\,(1 - 1^\top G^{-1} k_x)`.
 
-    `coefficients` holds the Cholesky factor of G = k + αI, `level` the weights :math:`\bar g = G^{-1}1 / 1^\top G^{-1}1`
-    of an input far from all others; None without an intercept.
+    `factor` is the Cholesky factor of G = k + αI, `level` holds the weights :math:`\bar g = G^{-1}1 / 1^\top G^{-1}1` of an
+    input far from all others; None without an intercept. `roots` are those of sample weights.
     """
 
-    level: Array | None = None
-    roots: Array | None = None
+    basis: KernelBasis
+    factor: Array
+    level: Array | None
+    roots: Array | None
+
+    @property
+    def columns(self) -> int:
+        """The number of training inputs."""
+        return self.basis.columns
 
     @property
     def origin(self) -> Array | None:
@@ -228,11 +238,16 @@ class SolvedWeights(PointMap):
             return None
         return self.level if self.roots is None else self.level * self.roots
 
-    def _linear(self, values: Array) -> Array:
-        factor = self.coefficients
-        right = like(values, factor)
-        right = right if self.roots is None else right * self.roots
-        found = solve_triangular(factor, solve_triangular(factor, right.T), transpose=True).T
+    def values(self, inputs: Collection, reference: Any = None) -> Array:
+        """Return the weights of each input."""
+        values = self.basis.values(inputs, self.factor)
+        right = values if self.roots is None else values * self.roots
+        found = solve_triangular(self.factor, solve_triangular(self.factor, right.T), transpose=True).T
         found = found if self.roots is None else found * self.roots
         origin = self.origin
         return found if origin is None else found + (1.0 - namespace(found).sum(found, axis=1))[:, None] * origin
+
+
+register(Exact())
+register(Cholesky())
+register(ExplicitFeatures())

@@ -8,9 +8,8 @@ from mercer.core.arrays import on_device, solve_triangular
 from mercer.core.gram_eigh import GramEigh
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.embeddings.pivoted import Pivoted
-from mercer.solvers.base import KernelBasis, RidgeProblem, Solver
+from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite, warn_low_rank
 from mercer.solvers.exact import separable_only
-from mercer.solvers.gram import check_finite, warn_low_rank
 from mercer.solvers.ridge_path import RidgePath
 
 

@@ -15,11 +15,15 @@ from mercer.core.collections import take
 from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import Factorization, PointMap, RidgeProblem, clear_own_weights
+from mercer.solvers.base import PointMap, RidgeProblem
+from mercer.solvers.factorization import Factorization, clear_own_weights
 from mercer.solvers.filters import Filters
 
 _BLOCK = 512
 """Columns worked on at a time where a whole n×r temporary would not be needed."""
+
+_FEW = 256
+"""Pairs below which products are too cheap to be saved."""
 
 _SEEN_PAST = 1e-5
 """Least 1 − Hⱼⱼ, relative to the largest it could be, for which values of alpha may be worked on together."""
@@ -62,6 +66,7 @@ class RidgePath(Factorization):
         ones = xp.ones((1,), dtype=spectrum.vectors.dtype, device=getattr(spectrum.vectors, "device", None))
         self.gains = ones if operator is None else operator.values
         self.residual = spectrum.residual
+        self.complete = spectrum.vectors.shape[0] == spectrum.vectors.shape[1] + (spectrum.constant is not None)
         self.roots: Array | None = None
         self.members: list[np.ndarray] | None = None
         self.basis: Any = None
@@ -85,7 +90,7 @@ class RidgePath(Factorization):
         targets = None if problem.targets is None else problem.scaled(like(problem.targets, reference))
         if inside is None and targets is not None:
             # U is orthogonal to the constant but for rounding, which a large mean would show
-            inside = spectrum.inside(problem.centred(targets))
+            inside = spectrum.vectors.T @ problem.centred(targets)
         path = cls(spectrum, targets, operator, penalty, inside)
         path.problem, path.basis, path.members = problem, basis, problem.members
         if problem.roots is not None:
@@ -99,7 +104,7 @@ class RidgePath(Factorization):
             vectors = self.spectrum.vectors
             self.inside = vectors.T if self.roots is None else (vectors * self.roots[:, None]).T
         else:
-            self.inside = self._rotate(self.spectrum.inside(targets) if inside is None else inside)
+            self.inside = self._rotate(self.spectrum.vectors.T @ targets if inside is None else inside)
 
     # -- filters ------------------------------------------------------------------------------------
 
@@ -255,7 +260,7 @@ class RidgePath(Factorization):
         memory.require(
             n, n, 2, "the weights of every pair left out", "give outputs coordinates: embedding=Pivoted(rank)"
         )
-        if self.spectrum.complete:
+        if self.complete:
             smoother = (vectors * residual[:, 0]) @ vectors.T
         else:
             smoother = eye(n, vectors) - (vectors * (1.0 - residual[:, 0])) @ vectors.T
@@ -266,7 +271,7 @@ class RidgePath(Factorization):
         """1 − Hⱼⱼ for each training pair and output direction."""
         xp, along = namespace(residual), self.spectrum.constant
         inside = self._squares @ residual
-        if self.spectrum.complete:
+        if self.complete:
             return inside
         unseen = 1.0 - xp.sum(self._squares, axis=1)
         return inside + (unseen if along is None else unseen - along * along)[:, None]
@@ -286,9 +291,9 @@ class RidgePath(Factorization):
         for own in self.members:
             rows, right = take(vectors, own), take(left, own)
             # one system for each distinct filter
-            filters = residual.T if self.spectrum.complete else residual.T - 1.0
+            filters = residual.T if self.complete else residual.T - 1.0
             blocks = xp.matmul(rows[None, :, :] * filters[:, None, :], rows.T[None, :, :])
-            if not self.spectrum.complete:
+            if not self.complete:
                 blocks = blocks + eye(len(own), rows)[None, :, :]
                 if along is not None:
                     blocks = blocks - (take(along, own)[:, None] * take(along, own))[None, :, :]
@@ -302,9 +307,11 @@ class RidgePath(Factorization):
     def _risks_filtered(self, alphas: Sequence[float]) -> list[Array]:
         """The risks of many alphas where one filter serves all output directions."""
         xp = namespace(self.inside)
+        if self.spectrum.vectors.shape[0] < _FEW:
+            return [self._risk(float(alpha)) for alpha in alphas]
         residuals = xp.concat([self._residual(float(alpha)) for alpha in alphas], axis=1)
         vectors, diagonals = self.spectrum.vectors, self._diagonal(residuals)
-        if self.spectrum.complete:
+        if self.complete:
             largest = xp.max(residuals, axis=0)
             diagonals = diagonals / largest
             squares = Filters(residuals / largest).squared_norms(vectors, self.inside)
@@ -327,7 +334,7 @@ class RidgePath(Factorization):
         xp = namespace(self.inside)
         if len(alphas) == 1:
             return [self._risk(float(alphas[0]))]
-        vectors, complete = self.spectrum.vectors, self.spectrum.complete
+        vectors, complete = self.spectrum.vectors, self.complete
         residuals = xp.stack([self._residual(float(alpha)) for alpha in alphas], axis=1)
         diagonals = self._diagonal(xp.reshape(residuals, (residuals.shape[0], -1)))
         diagonals = xp.reshape(diagonals, (vectors.shape[0], *residuals.shape[1:]))
@@ -351,7 +358,7 @@ class RidgePath(Factorization):
         for start in range(0, columns, _BLOCK):
             part = slice(start, min(start + _BLOCK, columns))
             column = residual if residual.shape[1] == 1 else residual[:, part]
-            if self.spectrum.complete:
+            if self.complete:
                 yield vectors @ (column * self.inside[:, part])
             else:
                 yield self._rotated[:, part] - vectors @ ((1.0 - column) * self.inside[:, part])
@@ -376,7 +383,7 @@ class RidgePath(Factorization):
         if not hasattr(self, "_half"):
             self._half = vectors.T @ gram
             self._whole = self._half @ vectors
-        if self.spectrum.complete:
+        if self.complete:
             middle = self._whole * residual * residual[:, None]
             return xp.sum((vectors @ middle) * vectors, axis=1)
         kept = vectors * (1.0 - residual)

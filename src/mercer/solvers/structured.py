@@ -14,10 +14,10 @@ from mercer.core.gram_eigh import GramEigh
 from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.operators.blocks import BlockOperator, FactoredBlocks, KroneckerSum
 from mercer.operators.valued import OperatorValuedKernel
-from mercer.solvers.base import FeatureBasis, PointMap, RidgeProblem, Solver
+from mercer.solvers.base import FeatureBasis, PointMap, RidgeProblem, Solver, check_gram, register
 from mercer.solvers.block_systems import CHUNK, BlockSystem, PerDirection, PerEigenvector, TwoTerms
 from mercer.solvers.conjugate_gradient import SketchedPreconditioner, Solution, conjugate_gradient
-from mercer.solvers.gram import check_gram
+from mercer.solvers.exact import Exact
 from mercer.solvers.kronecker import KroneckerPreconditioner, common_basis, pencil
 from mercer.solvers.ridge_path import RidgePath
 
@@ -178,7 +178,7 @@ class Factored(BlockSystem):
     def map(self, alpha: float) -> PointMap:
         """Return the map from inputs to points."""
         weights, problem = self.feature_weights(alpha), self.problem
-        found = PointMap(self.basis, weights)
+        found = PointMap(self.basis, weights, None)
         if problem.fit_intercept:
             fitted = self.blocks.left @ weights  # type: ignore[attr-defined]
             found.intercept = self.mean_output(like(problem.targets, fitted) - fitted)
@@ -285,3 +285,6 @@ class Iterative(BlockSystem):
             "as a number, search over it with GridSearchCV, or use a kernel whose structure is solved exactly (see "
             "mercer.solvers.Structured)"
         )
+
+
+register(Structured(), after=Exact)

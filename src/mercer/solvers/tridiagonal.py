@@ -12,8 +12,9 @@ from scipy.linalg import lapack
 from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, require_positive, to_numpy
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import Factorization, RidgeProblem, Solver
-from mercer.solvers.exact import Exact, separable_only
+from mercer.solvers.base import RidgeProblem, Solver, register
+from mercer.solvers.exact import Cholesky, Exact, separable_only
+from mercer.solvers.factorization import Factorization
 
 _MATRICES = 8
 """n×n matrices a fit may hold at once (measured by ``python -m experiments bench core``)."""
@@ -140,6 +141,7 @@ class Tridiagonal(Solver):
     [0.25, 0.25, 0.25]
     """
 
+    one_alpha = True
     makes_gram = True
 
     def supports(self, problem: RidgeProblem) -> str | None:
@@ -199,3 +201,6 @@ class TridiagonalPath(Factorization):
     def on_weights(self) -> Factorization:
         """Return the factorization for weights on the training outputs, which takes the eigenvectors after all."""
         return Exact().factorize(self.problem).on_weights()
+
+
+register(Tridiagonal(), after=Cholesky)

@@ -12,9 +12,7 @@ from scipy import sparse
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
-from mercer.decoders.base import Decoder
-from mercer.decoders.families import is_distance_of, unscaled
-from mercer.decoders.registry import register
+from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
 from mercer.decoders.strings.kernels import Term, can_construct, neighbours, part_lengths, unnormalised, window_terms
@@ -71,7 +69,7 @@ class BeamSearch(StringDecoder):
         self.alphabet = alphabet
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For kernels of common n-grams with their own distance, where the outputs have few symbols."""
         inner = unscaled(kernel)
         if (

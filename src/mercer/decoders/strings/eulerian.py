@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.validation import check_real
-from mercer.decoders.families import unscaled
+from mercer.decoders.base import unscaled
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, refuse
 from mercer.decoders.strings.beam import BeamSearch

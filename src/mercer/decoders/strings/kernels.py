@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.collections import Collection, as_objects
-from mercer.decoders.families import factor, unscaled
+from mercer.decoders.base import factor, unscaled
 from mercer.kernels import Mismatch, Normalized, Positions, Spectrum, Subsequence, Sum, WeightedDegree
 from mercer.kernels.base import Kernel
 

@@ -14,10 +14,8 @@ from scipy import sparse
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection
 from mercer.core.compiled import compiled
-from mercer.decoders.base import Decoder
-from mercer.decoders.families import is_distance_of, unscaled
+from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
 from mercer.decoders.pool import snapped
-from mercer.decoders.registry import register
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
 from mercer.decoders.strings.kernels import can_construct, position_span, require_room
@@ -59,7 +57,7 @@ class LongestPath(StringDecoder):
         self.alphabet = alphabet
 
     @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss, outputs: Collection | None) -> tuple[Decoder, str] | None:
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For kernels that compare position by position, with their own distance, where the outputs have few symbols."""
         inner = unscaled(kernel)
         if position_span(inner) is None or not is_distance_of(loss, kernel) or not can_construct(inner, outputs):

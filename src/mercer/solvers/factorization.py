@@ -1,0 +1,199 @@
+"""Factorizations: a ridge problem made ready to be solved for any value of alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mercer.core.arrays import Array, eye, like, namespace, to_numpy
+from mercer.core.collections import Collection, take
+from mercer.operators.base import OperatorSpectrum
+from mercer.operators.identity import Identity
+from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem
+
+
+class Factorization:
+    r"""A ridge problem made ready to be solved for any value of alpha.
+
+    A new one defines `solve`, which applies :math:`(k + \alpha I)^{-1}` for ``problem.gram()``; everything else follows from
+    it, at the cost of n right-hand sides where pairs are left out. Subclasses override what they have a shorter way for.
+
+    With the constant q that is not penalised (an intercept), :math:`G = k + \alpha I` and :math:`g = G^{-1}q`, the matrix
+    :math:`M = G^{-1} - g g^\top / q^\top g` takes targets to coefficients, and the residual of a pair left out is
+    :math:`(M V)_j / M_{jj}`; of a group B, :math:`(M_{BB})^{-1}(M V)_B`.
+    """
+
+    residual: float = 0.0
+    """Share of the Gram matrix that is left out; 0 for exact solvers."""
+    reason: str = ""
+    """Why the problem is solved this way, where the solver itself does not say it."""
+    reference: Any = None
+    """An array of the library and the device the algebra runs on; None for those of the targets."""
+
+    def __init__(self, problem: RidgeProblem) -> None:
+        self.problem = problem
+
+    # -- what a new one defines -----------------------------------------------------------------------
+
+    def solve(self, right: Array, alpha: float) -> Array:
+        """Return (k + αI)⁻¹ times `right`."""
+        raise TypeError(f"{type(self).__name__} must define solve(right, alpha)")
+
+    # -- what follows ---------------------------------------------------------------------------------
+
+    def map(self, alpha: float) -> PointMap:
+        """Return the map from inputs to points for one value of alpha."""
+        coefficients, intercept = self.coefficients(alpha)
+        return PointMap(KernelBasis.of(self.problem.kernel, self.problem.inputs), coefficients, intercept)
+
+    def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
+        """Return B and b with h(x) = k_x B + b."""
+        parts = [self._solved(self._targets[:, columns], a, gain) for columns, a, gain in self._directions(alpha)]
+        xp = namespace(self._targets)
+        dual = self._unrotated(xp.concat([part[0] for part in parts], axis=1))
+        intercept = None
+        if self.problem.fit_intercept:
+            level = xp.concat([part[1] for part in parts])[None, :] / self.problem.total**0.5
+            intercept = self._unrotated(level)[0, :]
+        return self.problem.scaled(dual), intercept
+
+    def dual(self, alpha: float) -> Array:
+        """Return Z with h(x) = k_x Z C + b; for the identity operator these are the coefficients."""
+        return self.coefficients(alpha)[0]
+
+    def left_out_points(self, alpha: float) -> Array:
+        """Return h₋ⱼ(xⱼ) for each pair: the point predicted by the fit without it, or without its group; C is held."""
+        problem, left = self.problem, self.left_out_residuals(alpha)
+        own_points = eye(problem.size, left) if problem.targets is None else like(problem.targets, left)
+        points = own_points - left
+        return points if problem.targets is not None else clear_own_weights(points, problem.members)
+
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return vⱼ − h₋ⱼ(xⱼ) for each pair."""
+        xp, parts = namespace(self._targets), []
+        for columns, a, _ in self._directions(alpha):
+            inverse = self._inverse(a)
+            parts.append(self._without(inverse, inverse @ self._targets[:, columns]))
+        return self.problem.unscaled(self._unrotated(xp.concat(parts, axis=1)))
+
+    def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
+        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair, for each alpha; `gram` is L, needed where there are no targets."""
+        for alpha in alphas:
+            left = self.left_out_residuals(float(alpha))
+            moved = left if gram is None else left @ like(gram, left)
+            yield namespace(left).sum(moved * left, axis=1)
+
+    def weights(self, inputs: Collection, alpha: float) -> Array:
+        """Return h(x) as weights on the n training outputs; for the identity operator."""
+        return self.on_weights().map(alpha).points(inputs)
+
+    def on_weights(self) -> Factorization:
+        """Return the same factorization with weights on the training outputs for targets, and the identity operator."""
+        other = copy(self)
+        other.problem = replace(self.problem, targets=None, operator=Identity())
+        for name in ("_targets", "_spectrum"):
+            vars(other).pop(name, None)
+        return other
+
+    def generalized_risk(self, alpha: float, gram: Array | None = None) -> float:
+        """Return the score of generalised cross-validation; for the identity operator."""
+        xp, n = namespace(self._targets), self.problem.size
+        smoother = alpha * self._inverse(alpha)
+        left = smoother @ self._targets
+        if gram is not None:
+            left_gram = left @ like(gram, left)
+            squares = float(xp.sum(left_gram * left))
+        else:
+            squares = float(xp.sum(left * left))
+        return squares / n / (float(xp.linalg.trace(smoother)) / n) ** 2
+
+    @cached_property
+    def scale(self) -> float:
+        """The size of alpha that is neither small nor large: the mean eigenvalue of k, times the largest gain of C."""
+        gram = self.problem.gram()
+        constant, trace = self.problem.constant(gram), float(namespace(gram).linalg.trace(gram))
+        mean = (trace if constant is None else trace - float(constant @ gram @ constant)) / self.problem.size
+        return mean * (1.0 if self._spectrum is None else float(np.max(to_numpy(self._spectrum.values))))
+
+    # -- pieces ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _targets(self) -> Array:
+        """√w V Q; the identity where there are no targets."""
+        problem = self.problem
+        targets = problem.targets
+        rows = np.eye(problem.size) if targets is None else targets
+        rows = rows if self.reference is None else like(rows, self.reference)
+        if self._spectrum is not None and self._spectrum.vectors is not None:
+            rows = rows @ like(self._spectrum.vectors, rows)
+        return problem.scaled(rows)
+
+    @cached_property
+    def _spectrum(self) -> OperatorSpectrum | None:
+        problem = self.problem
+        if problem.operator.is_identity:
+            return None
+        assert problem.targets is not None
+        return problem.operator_spectrum(problem.decomposed(), problem.targets)[0]
+
+    def _directions(self, alpha: float) -> Iterator[tuple[slice, float, float]]:
+        """Yield columns of V Q that share an alpha and a gain."""
+        columns = self._targets.shape[1]
+        if self._spectrum is None:
+            yield slice(0, columns), alpha, 1.0
+            return
+        for a, gain in enumerate(to_numpy(self._spectrum.values).tolist()):
+            yield slice(a, a + 1), alpha / gain if gain > 0 else np.inf, gain
+
+    def _solved(self, right: Array, alpha: float, gain: float) -> tuple[Array, Array]:
+        """Return M V times the gain over itself, and the level along the constant."""
+        xp, q = namespace(right), self.problem.constant(right)
+        if alpha == np.inf:
+            level = xp.zeros_like(right[0, :]) if q is None else q @ right
+            return xp.zeros_like(right), level
+        solved = self.solve(right, alpha)
+        if q is None:
+            return solved, xp.zeros_like(right[0, :])
+        of_constant = self.solve(q[:, None], alpha)[:, 0]
+        level = (q @ solved) / float(q @ of_constant)
+        # a small alpha makes coefficients large, and their rounding along the constant would be seen
+        return self.problem.centred(solved - of_constant[:, None] * level), level
+
+    def _inverse(self, alpha: float) -> Array:
+        """Return M, n×n."""
+        identity = eye(self.problem.size, self._targets)
+        if alpha == np.inf:
+            return self.problem.centred(identity)
+        return self._solved(identity, alpha, 1.0)[0]
+
+    def _without(self, inverse: Array, left: Array) -> Array:
+        """Return the residuals of pairs left out, from M and M V."""
+        return left_out(inverse, left, self.problem.members)
+
+    def _unrotated(self, rows: Array) -> Array:
+        vectors = None if self._spectrum is None else self._spectrum.vectors
+        return rows if vectors is None else rows @ like(vectors, rows).T
+
+
+def clear_own_weights(weights: Array, members: list[np.ndarray] | None) -> Array:
+    """Clear the weights of pairs on themselves, or on their group, of rounding."""
+    if members is None:
+        return weights * (1.0 - eye(weights.shape[0], weights))
+    group = np.empty(weights.shape[0])
+    for number, own_group in enumerate(members):
+        group[own_group] = number
+    return weights * like((group[:, None] != group).astype(float), weights)
+
+
+def left_out(inverse: Array, left: Array, members: list[np.ndarray] | None) -> Array:
+    """Return (M_BB)⁻¹ (M V)_B for every group B, or for every pair by itself, from M and M V."""
+    xp = namespace(inverse)
+    if members is None:
+        return left / xp.linalg.diagonal(inverse)[:, None]
+    parts = [xp.linalg.solve(take(take(inverse, own).T, own).T, take(left, own)) for own in members]
+    return take(xp.concat(parts), np.argsort(np.concatenate(members)))
