@@ -131,7 +131,9 @@ def test_guide_data_set_is_read_and_checked(guide, tmp_path, monkeypatch):
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document):
     text = text_of(document)
-    headings = {re.sub(r"[^a-z -]", "", each.lower()).replace(" ", "-") for each in re.findall(r"^#+ (.*)$", text, re.M)}
+    headings = {
+        re.sub(r"[^a-z -]", "", each.lower()).replace(" ", "-") for each in re.findall(r"^#+ (.*)$", text, re.M)
+    }
     for target in re.findall(r"\]\(([^)]+)\)", text):
         path, _, anchor = target.partition("#")
         if "://" not in target and path:
@@ -144,7 +146,9 @@ def test_links_lead_somewhere(document):
 def test_names_exist(document):
     """Every class that a page names in code is defined in the library, the experiments or the page itself."""
     text = text_of(document)
-    sources = "".join(path.read_text(encoding="utf-8") for room in ("src", "experiments") for path in (ROOT / room).rglob("*.py"))
+    sources = "".join(
+        path.read_text(encoding="utf-8") for room in ("src", "experiments") for path in (ROOT / room).rglob("*.py")
+    )
     defined = set(re.findall(r"^ *class (\w+)", sources + text, re.M)) | FOREIGN
     inline = " ".join(re.findall(r"`([^`\n]+)`", FENCE.sub("", text)))
     named = set(re.findall(r"(?<![\w$\"'])[A-Z][a-z]\w*", inline))
