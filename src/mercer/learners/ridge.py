@@ -121,7 +121,7 @@ class Ridge(Learner):
         if self.keep_dual:
             attributes |= _dual_attributes(factorization, found, alpha)
         left_out = factorization.left_out_points(alpha) if problem.decoder.needs_left_out_points and exact else None
-        weighs = self.has_weights and problem.embedding.fixed
+        weighs = self.has_weights and problem.embedding.fixed and problem.observed is None
         held = None if exact else (self, replace(problem, criterion=None))  # type: ignore[arg-type]
         parts = (found.basis, found.coefficients, found.intercept)
         return FittedRidge(*parts, ridge, solver, alpha, attributes, weighs, left_out, held)
