@@ -61,9 +61,8 @@ class Grammar:
                 continue
             label, arrow, right = line.partition("->")
             if not arrow or len(label.split()) != 1:
-                raise ValueError(
-                    f"line {number} of the grammar is {line.strip()!r}; expected a line such as \"VP -> V NP [0.7] | 'runs'\""
-                )
+                example = "VP -> V NP [0.7] | 'runs'"
+                raise ValueError(f"line {number} of the grammar is {line.strip()!r}; expected a line such as {example}")
             alternatives = [_alternative(part, number) for part in right.split("|")]
             given = [share for _, share in alternatives if share is not None]
             spare = (1.0 - sum(given)) / max(1, len(alternatives) - len(given))
@@ -112,10 +111,8 @@ class _Chart:
         if key not in self.found:
             children = [below for right in self.rights.get(label, []) for below in self.sequences(right, begin, end)]
             if len(children) > self.limit:
-                raise ValueError(
-                    f"{' '.join(map(str, self.words[begin:end]))!r:.80} has {len(children)} parses as {label!r}, and "
-                    f"limit={self.limit}; raise the limit, or shorten the sentence"
-                )
+                parses = f"{' '.join(map(str, self.words[begin:end]))!r:.80} has {len(children)} parses as {label!r}"
+                raise ValueError(f"{parses}, and limit={self.limit}; raise the limit, or shorten the sentence")
             self.found[key] = [(label, *below) for below in children]
         return self.found[key]
 
@@ -151,9 +148,8 @@ def _alternative(text: str, line: int) -> tuple[Right, float | None]:
     except ValueError:
         share = math.nan
     if share is not None and not 0 < share <= 1:
-        raise ValueError(
-            f"[{found['probability']}] in line {line} of the grammar; expected a probability above 0, at most 1"
-        )
+        given = f"[{found['probability']}] in line {line} of the grammar"
+        raise ValueError(f"{given}; expected a probability above 0, at most 1")
     return tuple(part[1:-1] if part[0] in "'\"" and part[-1] == part[0] else (part,) for part in symbols), share
 
 
@@ -171,7 +167,5 @@ def _require_no_cycle(rights: dict[Hashable, list[Right]]) -> None:
                 reached.add(other)
                 waiting += single.get(other, ())
         if label in reached:
-            raise ValueError(
-                f"{label!r} can be rewritten to {label!r} alone, which gives infinitely many trees; expected a grammar without "
-                "such a cycle"
-            )
+            why = f"{label!r} can be rewritten to {label!r} alone, which gives infinitely many trees"
+            raise ValueError(f"{why}; expected a grammar without such a cycle")

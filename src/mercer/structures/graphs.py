@@ -14,6 +14,9 @@ import numpy as np
 
 from mercer.core.collections import Collection, as_objects
 
+_FEW = 4  # most distinct labels in a description
+_VIEWS = ("nodes", "edges", "adj", "degree", "__networkx_cache__")  # attributes that networkx caches
+
 
 def networkx() -> Any:
     """Import networkx; an error says how to install it."""
@@ -49,42 +52,22 @@ def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
 
 
 def described(thing: Any) -> str | None:
-    """Describe a graph in a few words, with the count of each node label if the labels are few; None for other objects.
+    """Describe a graph, such as ``graph: 3 nodes, 2 edges (2 C, 1 O)``; None for other objects.
 
-    The label is the attribute "label" of a node, or else its first one.
-
-    Examples
-    --------
-    >>> graph = networkx().path_graph(3)
-    >>> described(graph), described("CCO")
-    ('graph: 3 nodes, 2 edges', None)
-    >>> for node, atom in enumerate("CCO"):
-    ...     graph.nodes[node]["atom"] = atom
-    >>> described(graph)
-    'graph: 3 nodes, 2 edges (2 C, 1 O)'
+    Labels are counted if they are few; the label of a node is its attribute "label", or else its first one.
     """
     if not is_graph(thing):
         return None
-    sizes = (_counted(len(thing), "node"), _counted(thing.number_of_edges(), "edge"))
+    counts = {"node": len(thing), "edge": thing.number_of_edges()}
+    sizes = ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for what, number in counts.items())
     own = [data.get("label", next(iter(data.values()))) for _, data in thing.nodes(data=True) if data]
     labels = Counter(map(str, own))
     known = f" ({', '.join(f'{times} {label:.10}' for label, times in labels.most_common())})"
-    return f"graph: {', '.join(sizes)}{known if 0 < len(labels) <= _FEW else ''}"
-
-
-_FEW = 4
-"""Maximum number of distinct labels in a description."""
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"graph: {sizes}{known if 0 < len(labels) <= _FEW else ''}"
 
 
 def forget_views(thing: Any) -> None:
-    """Drop the cached views of every networkx graph inside `thing`: they point back at the graph and cannot be saved.
-
-    networkx makes them again when they are asked for.
-    """
+    """Drop the views that networkx caches in every graph inside `thing`: they point back at the graph and cannot be saved."""
     if "networkx" not in sys.modules:
         return
     seen, left = set(), [thing]
@@ -100,9 +83,6 @@ def forget_views(thing: Any) -> None:
             left.extend(_contents(item))
 
 
-_VIEWS = ("nodes", "edges", "adj", "degree", "__networkx_cache__")
-
-
 def _contents(item: Any) -> Iterable[Any]:
     """List the objects inside a container, or the attributes of an object of this library."""
     if isinstance(item, dict):
@@ -116,13 +96,12 @@ def _contents(item: Any) -> Iterable[Any]:
 
 def graph_key(graph: Any) -> Hashable:
     """Return a key that is equal for graphs with the same nodes, edges and attributes."""
-    nodes = frozenset((node, _attributes(data)) for node, data in graph.nodes(data=True))
-    edges = frozenset((frozenset((u, v)), _attributes(data)) for u, v, data in graph.edges(data=True))
-    return nodes, edges
 
+    def attributes(data: dict[Any, Any]) -> Hashable:
+        return tuple(sorted((str(name), repr(value)) for name, value in data.items()))
 
-def _attributes(data: dict[Any, Any]) -> Hashable:
-    return tuple(sorted((str(name), repr(value)) for name, value in data.items()))
+    nodes = frozenset((node, attributes(data)) for node, data in graph.nodes(data=True))
+    return nodes, frozenset((frozenset((u, v)), attributes(data)) for u, v, data in graph.edges(data=True))
 
 
 @dataclass
@@ -165,36 +144,30 @@ class FlatGraphs:
 
 def flatten(graphs: Collection, node_label: str | None, edge_label: str | None, name: str = "X") -> FlatGraphs:
     """Convert graphs to flat arrays; raise ValueError if a node or an edge lacks the attribute that holds its label."""
-    counts, node_codes, edge_codes = [], [], []
-    firsts: list[int] = []
-    seconds: list[int] = []
-    offset = 0
+    starts, labels, edge_labels, pairs = [0], [], [], []
     for i, graph in enumerate(graphs):
-        number = {node: offset + j for j, node in enumerate(graph)}
-        counts.append(len(number))
-        offset += len(number)
-        if node_label is not None:
-            for node, data in graph.nodes(data=True):
-                if node_label not in data:
-                    raise ValueError(_unlabelled(f"node {node!r}", f"{name}[{i}]", node_label, "node_label"))
-                node_codes.append(_code(data[node_label]))
-        for u, v, data in graph.edges(data=True):
-            firsts.append(number[u])
-            seconds.append(number[v])
-            if edge_label is not None:
-                if edge_label not in data:
-                    raise ValueError(_unlabelled(f"edge {(u, v)!r}", f"{name}[{i}]", edge_label, "edge_label"))
-                edge_codes.append(_code(data[edge_label]))
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-    a, b = np.asarray(firsts, dtype=np.intp), np.asarray(seconds, dtype=np.intp)
+        number = {node: starts[-1] + j for j, node in enumerate(graph)}
+        starts.append(starts[-1] + len(number))
+        whole = f"{name}[{i}]"
+        labels += [_code(data, node_label, "node", node, whole) for node, data in graph.nodes(data=True)]
+        edge_labels += [_code(data, edge_label, "edge", (u, v), whole) for u, v, data in graph.edges(data=True)]
+        pairs += [(number[u], number[v]) for u, v in graph.edges]
+    a, b = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
     loop = a == b  # an edge from a node to itself has one direction
     ends = np.stack([np.concatenate([a, b[~loop]]), np.concatenate([b, a[~loop]])])
-    labels = np.asarray(node_codes, dtype=np.uint64) if node_label is not None else np.ones(offset, dtype=np.uint64)
-    one_way = np.asarray(edge_codes, dtype=np.uint64) if edge_label is not None else np.ones(len(a), dtype=np.uint64)
-    return FlatGraphs(starts, labels, ends, np.concatenate([one_way, one_way[~loop]]))
+    one_way = np.asarray(edge_labels, dtype=np.uint64)
+    both_ways = np.concatenate([one_way, one_way[~loop]])
+    return FlatGraphs(np.asarray(starts, dtype=np.intp), np.asarray(labels, dtype=np.uint64), ends, both_ways)
 
 
-def _code(label: Hashable) -> int:
+def _code(data: dict[str, Any], attribute: str | None, kind: str, part: Any, graph: str) -> int:
+    """Return the number of the label of a node or an edge; 1 if labels are ignored."""
+    if attribute is None:
+        return 1
+    if attribute not in data:
+        expected = f"its label there. Name another attribute by {kind}_label=..., or pass None to ignore labels"
+        raise ValueError(f"{kind} {part!r} of {graph} has no attribute {attribute!r}; expected {expected}")
+    label: Hashable = data[attribute]
     try:
         return _hashed(type(label), label)
     except TypeError as error:
@@ -217,10 +190,3 @@ def _text(label: Any) -> str:
     if isinstance(label, int | float):
         return str(int(label)) if label % 1 == 0 else repr(float(label))
     return f"{type(label).__name__} {label!r}"
-
-
-def _unlabelled(what: str, graph: str, attribute: str, parameter: str) -> str:
-    return (
-        f"{what} of {graph} has no attribute {attribute!r}; expected its label there. Name another attribute by {parameter}="
-        "..., or pass None to ignore labels"
-    )

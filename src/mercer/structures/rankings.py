@@ -16,10 +16,9 @@ from mercer.core.collections import reject_non_collection
 
 
 def as_rankings(collection: Any, name: str = "y", *, partial: bool = False) -> Array:
-    """Convert `collection` to a 2-D array of ranks, one row per ranking; an error names the first invalid row.
+    """Convert an array, a frame or a list of rows to a 2-D array of ranks; an error names the first invalid row.
 
-    `collection` is an array, a frame or a list of rows; an array keeps its library and dtype. `partial` allows ties and items
-    that are not ranked.
+    An array keeps its library and dtype. `partial` allows ties and items that are not ranked.
 
     Examples
     --------
@@ -31,19 +30,13 @@ def as_rankings(collection: Any, name: str = "y", *, partial: bool = False) -> A
     ValueError: y[0] gives rank 2 to items 1 and 2; expected each rank once. Where ties are meant, pass partial=True
     """
     reject_non_collection(collection, name)
-    ranks = collection if is_array(collection) and collection.dtype != object else _stacked(collection, name)
+    ranks = collection if is_array(collection) and collection.dtype != object else stacked(collection, name)
     values = to_numpy(ranks)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {values.dtype}; expected ranks, whole numbers")
     if values.ndim != 2 or values.shape[0] == 0 or values.shape[1] < 2:
-        raise ValueError(
-            f"{name} has shape {values.shape}; expected rankings as rows, {name}[r, i] the rank of item i, at least one row and "
-            "two items"
-        )
-    if partial:
-        _require_bucket_orders(values, name)
-    else:
-        _require_permutations(values, name)
+        raise ValueError(f"{name} has shape {values.shape}; expected rankings as rows, at least one row and two items")
+    (_require_bucket_orders if partial else _require_permutations)(values, name)
     return ranks
 
 
@@ -53,14 +46,7 @@ def ranked(ranks: np.ndarray) -> np.ndarray:
 
 
 def positions(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and last position, from 0, of each item's tie; both NaN for items that are not ranked.
-
-    Examples
-    --------
-    >>> first, last = positions(np.array([[3, 1, 1, np.nan]]))
-    >>> first.tolist(), last.tolist()
-    ([[2.0, 0.0, 0.0, nan]], [[2.0, 1.0, 1.0, nan]])
-    """
+    """Return the first and last position, from 0, of each item's tie; both NaN for items that are not ranked."""
     from scipy.stats import rankdata
 
     known = ranked(ranks)
@@ -70,13 +56,7 @@ def positions(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pair_signs(ranks: np.ndarray) -> np.ndarray:
-    """Return the sign of each pair of items i < j: 1 if i is ahead of j, −1 if it is behind, 0 if tied or not ranked.
-
-    Examples
-    --------
-    >>> pair_signs(np.array([[0, 2, 1], [0, 0, np.nan]])).tolist()
-    [[1.0, 1.0, -1.0], [0.0, 0.0, 0.0]]
-    """
+    """Return the sign of each pair of items i < j: 1 if i is ahead of j, −1 if it is behind, 0 if tied or not ranked."""
     left, right = np.triu_indices(ranks.shape[1], 1)
     known = ranked(ranks)
     placed = np.where(known, ranks, 0.0)
@@ -85,19 +65,13 @@ def pair_signs(ranks: np.ndarray) -> np.ndarray:
 
 
 def order_key(ranks: Any) -> tuple[int, ...]:
-    """Return the order of a row of ranks, the same whatever numbers it is written with; −1 for items not ranked.
-
-    Examples
-    --------
-    >>> order_key([1, 3, 2]) == order_key([0.0, 2.0, 1.0])
-    True
-    """
-    row = np.asarray(to_numpy(ranks), dtype=float)
-    first, _ = positions(row[None, :])
+    """Return the order of a row of ranks, the same whatever numbers it is written with; −1 for items not ranked."""
+    first, _ = positions(np.asarray(to_numpy(ranks), dtype=float)[None, :])
     return tuple(np.nan_to_num(first[0], nan=-1.0).astype(int).tolist())
 
 
-def _stacked(collection: Any, name: str) -> np.ndarray:
+def stacked(collection: Any, name: str) -> np.ndarray:
+    """Return a frame or a list of rows as one array; an error names the first row that is not one of numbers, or ragged."""
     if hasattr(collection, "columns"):
         return np.asarray(collection)
     rows = list(collection)
@@ -107,10 +81,8 @@ def _stacked(collection: Any, name: str) -> np.ndarray:
         if isinstance(row, str) or not hasattr(row, "__len__"):
             raise TypeError(f"{name}[{i}] is {row!r:.40}, a {type(row).__name__}; expected a row of ranks")
         if len(row) != len(rows[0]):
-            raise ValueError(
-                f"{name} is ragged: {name}[0] ranks {len(rows[0])} items and {name}[{i}] ranks {len(row)}; expected a rank for "
-                "every item. NaN marks an item that is not ranked, with partial=True"
-            )
+            sizes = f"{name}[0] ranks {len(rows[0])} items and {name}[{i}] ranks {len(row)}"
+            raise ValueError(f"{name} is ragged: {sizes}; expected as many in all. Write NaN for items not ranked")
     try:
         return np.asarray([to_numpy(row) if is_array(row) else row for row in rows])
     except ValueError as error:
@@ -135,10 +107,8 @@ def _require_permutations(values: np.ndarray, name: str) -> None:
         row = int(np.argmax(repeated))
         twice = next(rank for rank in values[row] if np.sum(values[row] == rank) > 1)
         first, second = np.flatnonzero(values[row] == twice)[:2]
-        raise ValueError(
-            f"{name}[{row}] gives rank {twice:g} to items {first} and {second}; expected each rank once. Where ties are meant, "
-            "pass partial=True"
-        )
+        given = f"{name}[{row}] gives rank {twice:g} to items {first} and {second}"
+        raise ValueError(f"{given}; expected each rank once. Where ties are meant, pass partial=True")
 
 
 def _require_bucket_orders(values: np.ndarray, name: str) -> None:
@@ -146,7 +116,5 @@ def _require_bucket_orders(values: np.ndarray, name: str) -> None:
     wrong = ~(np.isnan(values) | ((values >= 0) & (values <= items)))
     if wrong.any():
         row, item = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"{name}[{row}] gives item {item} the rank {values[row, item]}; expected ranks between 0 and {items}, equal for "
-            "ties, NaN for items that are not ranked"
-        )
+        given = f"{name}[{row}] gives item {item} the rank {values[row, item]}"
+        raise ValueError(f"{given}; expected ranks between 0 and {items}, equal for ties, NaN for those not ranked")

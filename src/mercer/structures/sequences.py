@@ -34,14 +34,7 @@ def is_sequence(thing: Any) -> bool:
 
 
 def encode(*collections: Iterable[Iterable[Any]]) -> list[Codes]:
-    """Encode the sequences of each collection as integers, equal for equal symbols across all collections.
-
-    Examples
-    --------
-    >>> left, right = encode(["ab"], ["ba", ""])
-    >>> left.symbols.tolist(), right.symbols.tolist(), right.lengths.tolist()
-    ([0, 1], [1, 0], [2, 0])
-    """
+    """Encode the sequences of each collection as integers, equal for equal symbols across all collections."""
     numbers: dict[Any, int] = {}
     encoded = []
     for collection in collections:

@@ -52,9 +52,8 @@ def parse_tree(text: str) -> Tree:
         else:
             open_nodes[-1].append(symbol)
     if opened_at:
-        raise ValueError(
-            f"unbalanced brackets in {text!r:.200}: the one opened at position {opened_at[-1]} is never closed"
-        )
+        opened = f"the one opened at position {opened_at[-1]}"
+        raise ValueError(f"unbalanced brackets in {text!r:.200}: {opened} is never closed")
     if tree is None:
         raise ValueError(f"{text!r:.200} holds no tree; expected one such as '(S (NP I) (VP run))'")
     return tree
@@ -91,10 +90,8 @@ def as_tree(thing: Any, name: str = "tree") -> Tree:
         except ValueError as error:
             raise ValueError(f"{name} is not a tree: {error}") from error
     if not _is_nested(thing):
-        raise TypeError(
-            f"{name} is {thing!r:.60}, a {type(thing).__name__}; expected a tree: text in brackets, '(S (NP I) (VP run))', "
-            "or nested tuples, ('S', ('NP', 'I'), ('VP', 'run'))"
-        )
+        forms = "text in brackets, '(S (NP I) (VP run))', or nested tuples, ('S', ('NP', 'I'), ('VP', 'run'))"
+        raise TypeError(f"{name} is {thing!r:.60}, a {type(thing).__name__}; expected a tree: {forms}")
     return _as_tuples(thing, name)
 
 
@@ -104,25 +101,14 @@ def is_node(thing: Any) -> bool:
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """Yield every node, children before their parents.
-
-    Examples
-    --------
-    >>> [node[0] for node in nodes(("S", ("NP", "I"), ("VP", "run")))]
-    ['NP', 'VP', 'S']
-    """
+    """Yield every node, children before their parents."""
     return (thing for thing, closing in _visits(tree) if closing)
 
 
 def flattened(tree: Any) -> tuple[tuple[Hashable, ...], ...]:
-    """List the label and number of children of each node, and each word, from left to right; equal for equal trees only.
+    """List (label, number of children) of each node and (word,), from left to right; equal for equal trees only.
 
     Unlike nested tuples the result is hashed and compared without recursion, so that trees may be deep.
-
-    Examples
-    --------
-    >>> flattened("(S (NP I) (VP run))")
-    (('S', 2), ('NP', 1), ('I',), ('VP', 1), ('run',))
     """
     visits = _visits(as_tree(tree))
     return tuple((part[0], len(part) - 1) if is_node(part) else (part,) for part, closing in visits if not closing)
@@ -161,13 +147,7 @@ def brackets(tree: Any) -> Counter[tuple[Hashable, int, int]]:
 
 
 def production(node: Tree) -> tuple[Hashable, tuple[Hashable, ...]]:
-    """Return the grammar rule of a node: its label, and for each child the label in a tuple, or the word.
-
-    Examples
-    --------
-    >>> production(("VP", ("V", "see"), "it"))
-    ('VP', (('V',), 'it'))
-    """
+    """Return the grammar rule of a node, such as ``("VP", (("V",), "it"))``: its label, then labels in tuples, and words."""
     return node[0], tuple((child[0],) if is_node(child) else child for child in node[1:])
 
 
@@ -195,7 +175,7 @@ def _word(symbol: Any, empty: bool = False) -> str:
     text = str(symbol)
     if re.search(r"[\s()]", text) or not (text or empty):
         raise ValueError(
-            f"{symbol!r:.60} cannot be written between brackets; expected a word without spaces and brackets, not empty"
+            f"{symbol!r:.60} cannot be written between brackets; expected a word without spaces and brackets"
         )
     return text
 
@@ -219,9 +199,7 @@ def _as_tuples(thing: Any, name: str) -> Tree:
         elif _is_nested(part):
             label, below = _label_and_children(part, name)
             if id(part) in above:
-                raise ValueError(
-                    f"{name} has a cycle: a node with the label {label!r:.60} holds itself; expected a tree"
-                )
+                raise ValueError(f"{name} has a cycle: the node {label!r:.60} holds itself; expected a tree")
             above.add(id(part))
             stack.append((part, label, len(below)))
             stack += [(child, None, -1) for child in reversed(below)]
@@ -237,10 +215,8 @@ def _label_and_children(node: Any, name: str) -> tuple[Hashable, list[Any]]:
     if not node:
         raise ValueError(f"{name} holds an empty {type(node).__name__}; expected a node: its label, then its children")
     if _is_nested(node[0]):
-        raise ValueError(
-            f"{name} holds {node!r:.60}, which begins with a {type(node[0]).__name__}; expected the label of a node first, then "
-            "its children"
-        )
+        begin = f"{node!r:.60}, which begins with a {type(node[0]).__name__}"
+        raise ValueError(f"{name} holds {begin}; expected the label of a node first, then its children")
     _require_hashable(node[0], "the label", name)
     return node[0], list(node[1:])
 
@@ -249,7 +225,5 @@ def _require_hashable(symbol: Any, what: str, name: str) -> None:
     try:
         hash(symbol)
     except TypeError as error:
-        raise TypeError(
-            f"{name} has {what} {symbol!r:.60}, a {type(symbol).__name__}, which has no hash; expected a word, or a tuple for a "
-            "node"
-        ) from error
+        found = f"{what} {symbol!r:.60}, a {type(symbol).__name__}, which has no hash"
+        raise TypeError(f"{name} has {found}; expected a word, or a tuple for a node") from error

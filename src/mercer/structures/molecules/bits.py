@@ -9,19 +9,14 @@ import numpy as np
 from mercer.core.compiled import compiled, deferred
 from mercer.core.threads import in_threads
 
-WORTH_THREADS = 2**22
-"""Words compared, a few milliseconds of work, from which a second thread is worth starting."""
-
-_TILE = 256
-"""Rows on the right that stay in a core's cache while many rows on the left are compared with them."""
+WORTH_THREADS = 2**22  # words compared, a few milliseconds of work, from which a second thread is worth starting
+_TILE = 256  # rows on the right that stay in a core's cache while many rows on the left are compared with them
 
 
 def words(packed: np.ndarray) -> np.ndarray:
     """Convert rows of bytes to rows of 64-bit words, padded with zeros."""
-    spare = -packed.shape[1] % 8
-    if spare:
-        packed = np.pad(packed, ((0, 0), (0, spare)))
-    return np.ascontiguousarray(packed).view(np.uint64)
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint64)
 
 
 def bit_counts(packed_words: np.ndarray) -> np.ndarray:
@@ -71,12 +66,11 @@ def _listed(packed: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _mirrored(values: np.ndarray) -> np.ndarray:
     """Copy the lower triangle to the upper one."""
-    step = 256
-    for start in range(0, len(values), step):
-        rows = slice(start, start + step)
+    for start in range(0, len(values), _TILE):
+        rows = slice(start, start + _TILE)
         block = values[rows, rows]
         block[np.triu_indices(len(block), 1)] = block.T[np.triu_indices(len(block), 1)]
-        values[rows, start + step :] = values[start + step :, rows].T
+        values[rows, start + _TILE :] = values[start + _TILE :, rows].T
     return values
 
 

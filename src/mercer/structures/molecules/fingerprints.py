@@ -11,14 +11,9 @@ from mercer.core.arrays import is_array, to_numpy
 from mercer.core.collections import as_objects, reject_non_collection
 from mercer.core.validation import check_whole
 
-KINDS = ("morgan", "features", "atom-pairs", "torsions", "paths", "maccs")
-"""Kinds of fingerprints, by the meaning of their bits."""
-
-KEPT = 2**16
-"""Number of fingerprints, the last ones asked for, that are kept."""
-
-_MACCS = 168
-"""Bits of the MACCS keys, padded to whole bytes."""
+KINDS = ("morgan", "features", "atom-pairs", "torsions", "paths", "maccs")  # by the meaning of the bits
+KEPT = 2**16  # fingerprints, the last ones asked for, that are kept
+_MACCS = 168  # bits of the MACCS keys, padded to whole bytes
 
 
 def fingerprints(
@@ -97,10 +92,8 @@ def as_molecules(collection: Any, name: str = "X") -> np.ndarray:
     if is_array(collection) and getattr(collection, "ndim", 1) == 2:
         packed = to_numpy(collection)
         if packed.dtype != np.uint8:
-            raise TypeError(
-                f"{name} is a matrix of dtype {packed.dtype}; expected packed fingerprints of dtype uint8, one row per molecule. "
-                "Pack rows of 0 and 1 by numpy.packbits(rows, axis=1)"
-            )
+            expected = "packed fingerprints of dtype uint8. Pack rows of 0 and 1 by numpy.packbits(rows, axis=1)"
+            raise TypeError(f"{name} is a matrix of dtype {packed.dtype}; expected {expected}")
         if 0 in packed.shape:
             raise ValueError(f"{name} has shape {packed.shape}; expected at least one molecule and one byte")
         return packed
@@ -122,9 +115,8 @@ def rdkit() -> Any:
 
 def _require_text(smiles: Any, name: str, otherwise: str = "") -> None:
     if not isinstance(smiles, str):
-        raise TypeError(
-            f"{name} is {smiles!r:.60}, a {type(smiles).__name__}; expected the SMILES of a molecule, a string{otherwise}"
-        )
+        found = f"{smiles!r:.60}, a {type(smiles).__name__}"
+        raise TypeError(f"{name} is {found}; expected the SMILES of a molecule, a string{otherwise}")
 
 
 def _parsed(smiles: str) -> Any:

@@ -31,10 +31,8 @@ def molecular_graph(smiles: str, kekulize: bool = True) -> Any:
     for bond in found.GetBonds():
         order = _ORDERS.get(bond.GetBondType().name)
         if order is None:
-            raise ValueError(
-                f"smiles is {smiles!r:.200}, with a bond of type {bond.GetBondType().name}; expected single, double, triple or "
-                "aromatic bonds"
-            )
+            found = f"{smiles!r:.200}, with a bond of type {bond.GetBondType().name}"
+            raise ValueError(f"smiles is {found}; expected single, double, triple or aromatic bonds")
         graph.add_edge(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), label=order)
     return graph
 
@@ -59,9 +57,7 @@ def graph_smiles(graph: Any) -> str:
     kinds = {order: getattr(chemistry.Chem.BondType, name) for name, order in _ORDERS.items()}
     for u, v, order in graph.edges(data="label"):
         if order not in kinds:
-            raise ValueError(
-                f"edge {(u, v)!r} of graph has label {order!r}; expected the order of a bond: 1, 1.5, 2 or 3"
-            )
+            raise ValueError(f"edge {(u, v)!r} of graph has label {order!r}; expected a bond order: 1, 1.5, 2 or 3")
         made.AddBond(number[u], number[v], kinds[order])
     try:
         with chemistry.rdBase.BlockLogs():

@@ -13,18 +13,12 @@ from mercer.core.validation import check_whole
 from mercer.structures.molecules.bits import WORTH_THREADS, bit_counts, shared_bits, words
 from mercer.structures.molecules.fingerprints import as_packed
 
-_BLOCK = 2**16
-"""Candidates compared together: 16 MiB of fingerprints of 2048 bits."""
-
-_GROUP = 2**12
-"""Candidates that stay in a core's cache while all queries are compared with them."""
+_BLOCK = 2**16  # candidates compared together: 16 MiB of fingerprints of 2048 bits
+_GROUP = 2**12  # candidates that stay in a core's cache while all queries are compared with them
 
 
 class Neighbors(NamedTuple):
-    """Positions of the nearest candidates of each query, best first, and their similarities.
-
-    If there are fewer candidates than asked for, both have as many columns as there are candidates.
-    """
+    """Positions of the nearest candidates of each query, best first, and their similarities: k columns, or fewer."""
 
     indices: np.ndarray
     similarities: np.ndarray
@@ -88,10 +82,8 @@ class _Best:
     def merge(self, block: np.ndarray) -> None:
         """Compare the queries with a block of candidates."""
         if block.shape[1] != self.queries.shape[1]:
-            raise ValueError(
-                f"candidates have {8 * block.shape[1]} bytes each and queries {8 * self.queries.shape[1]}; expected "
-                "fingerprints of one length"
-            )
+            lengths = f"candidates have {8 * block.shape[1]} bytes each and queries {8 * self.queries.shape[1]}"
+            raise ValueError(f"{lengths}; expected fingerprints of one length")
         order = np.argsort(bit_counts(block), kind="stable")
         block = block[order]
         numbers, sizes = order.astype(np.int64) + self.seen, bit_counts(block)

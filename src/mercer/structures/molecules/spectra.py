@@ -33,9 +33,8 @@ class MassSpectrum:
         try:
             mz, intensity = np.asarray(self.mz, dtype=float), np.asarray(self.intensity, dtype=float)
         except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"MassSpectrum has mz {self.mz!r:.40} and intensity {self.intensity!r:.40}; expected a number of each per peak"
-            ) from error
+            found = f"mz {self.mz!r:.40} and intensity {self.intensity!r:.40}"
+            raise TypeError(f"MassSpectrum has {found}; expected a number of each per peak") from error
         _require_peaks(mz, intensity, self.precursor, "MassSpectrum")
         object.__setattr__(self, "mz", mz)
         object.__setattr__(self, "intensity", intensity)
@@ -74,23 +73,19 @@ def _from_rows(item: Any, name: str) -> MassSpectrum:
     try:
         rows = np.asarray(item, dtype=float)
     except (TypeError, ValueError):
-        rows = None
-    if rows is not None and rows.size == 0:
-        rows = np.empty((0, 2))
-    if rows is None or rows.ndim != 2 or rows.shape[1] != 2:
-        raise TypeError(
-            f"{name} is {item!r:.60}, a {type(item).__name__}; expected a spectrum: "
-            "mercer.structures.molecules.MassSpectrum(mz, intensity, precursor), or rows of m/z and intensity"
-        )
+        rows = np.empty(1)  # of no use either
+    rows = rows if rows.size else np.empty((0, 2))
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        expected = "a spectrum: mercer.structures.MassSpectrum(mz, intensity, precursor), or rows of m/z and intensity"
+        raise TypeError(f"{name} is {item!r:.60}, a {type(item).__name__}; expected {expected}")
     _require_peaks(rows[:, 0], rows[:, 1], None, name)
     return MassSpectrum(rows[:, 0], rows[:, 1])
 
 
 def _require_peaks(mz: np.ndarray, intensity: np.ndarray, precursor: float | None, name: str) -> None:
     if mz.ndim != 1 or mz.shape != intensity.shape:
-        raise ValueError(
-            f"{name} has {mz.shape} m/z values and {intensity.shape} intensities; expected one of each per peak"
-        )
+        sizes = f"{mz.shape} m/z values and {intensity.shape} intensities"
+        raise ValueError(f"{name} has {sizes}; expected one of each per peak")
     for values, what, wrong, wanted in (
         (mz, "m/z", ~(np.isfinite(mz) & (mz > 0)), "finite numbers above zero"),
         (intensity, "intensity", ~(np.isfinite(intensity) & (intensity >= 0)), "intensities from zero"),
