@@ -20,9 +20,8 @@ from mercer.structures.sequences import encode, is_sequence
 class Hamming(Loss):
     r"""Positions that differ: for vectors and sequences their share, for sets their number.
 
-    Vectors and sequences: :math:`\frac{1}{\max(|y|, |\hat y|)} \sum_p [y_p \ne \hat y_p]`, where a
-    position only one of the two has counts as different. Sets: the size of the symmetric
-    difference, :math:`|y \triangle \hat y|`, since a set does not say how many labels there are.
+    Vectors and sequences: :math:`\frac{1}{\max(|y|, |\hat y|)} \sum_p [y_p \ne \hat y_p]`, where a position only one of the two
+    has counts as different. Sets: :math:`|y \triangle \hat y|`, since a set does not say how many labels there are.
 
     Examples
     --------
@@ -66,10 +65,13 @@ class EditDistance(Loss):
 
     def compute(self, Y_true: Collection, Y_pred: Collection, paired: bool) -> Array:
         """Distances."""
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import cdist, cpdist
+
         A, B = side_by_side(Y_true, Y_pred, paired=paired)
-        left, right = encode(_sequences(A, "y_true"), _sequences(B, "y_pred"))
-        distances = _edit_distances(*left, *right, paired)
-        return distances[:, 0] if paired else distances
+        encoded = encode(_sequences(A, "y_true"), _sequences(B, "y_pred"))
+        left, right = ([part.tolist() for part in np.split(codes.symbols, codes.starts[1:-1])] for codes in encoded)
+        return (cpdist if paired else cdist)(left, right, scorer=Levenshtein.distance, dtype=np.float64)
 
 
 @dataclass(eq=False, repr=False)
@@ -78,8 +80,8 @@ class WeightedEditDistance(Loss):
 
     .. math:: \Delta(ya, zb) = \min(\Delta(y, z) + r(a, b),\; \Delta(y, zb) + d,\; \Delta(ya, z) + i)
 
-    i is the price of a symbol of ŷ that y does not have, d that of a symbol of y that ŷ does not have, and r(a, b) that of
-    predicting b for a, which is 0 for a = b. Not symmetric unless the prices are.
+    i is the price of a symbol that only ŷ has, d that of a symbol that only y has, and r(a, b) that of predicting b for a,
+    which is 0 for a = b. Not symmetric unless the prices are.
 
     Parameters
     ----------
@@ -105,9 +107,8 @@ class WeightedEditDistance(Loss):
         """Prices."""
         A, B = side_by_side(Y_true, Y_pred, paired=paired)
         self._check_parameters()
-        left, right, priced = encode(
-            _sequences(A, "y_true"), _sequences(B, "y_pred"), [(a, b) for a, b, _ in self.pairs]
-        )
+        sequences = (_sequences(A, "y_true"), _sequences(B, "y_pred"))
+        left, right, priced = encode(*sequences, [(a, b) for a, b, _ in self.pairs])
         # only symbols with a price of their own are told apart in the table; all others have the last row and column
         own = np.unique(priced.symbols)
         symbols = 1 + max(codes.symbols.max(initial=-1) for codes in (left, right, priced))
@@ -156,32 +157,6 @@ def _sequences(objects: Collection, name: str) -> list[Any]:
 
 def _are_sets(objects: Collection) -> bool:
     return not is_numeric(objects) and all(isinstance(part, set | frozenset) for part in objects)
-
-
-@compiled
-def _edit_distances(
-    a: np.ndarray, a_starts: np.ndarray, b: np.ndarray, b_starts: np.ndarray, paired: bool
-) -> np.ndarray:
-    """Edit distances of all pairs of sequences; if `paired`, of the i-th with the i-th, as a column."""
-    n = len(a_starts) - 1
-    distances = np.empty((n, 1 if paired else len(b_starts) - 1))
-    row = np.empty(len(b) + 1, dtype=np.int64)
-    for i in range(n):
-        left = a[a_starts[i] : a_starts[i + 1]]
-        for column in range(distances.shape[1]):
-            j = i if paired else column
-            right = b[b_starts[j] : b_starts[j + 1]]
-            for q in range(len(right) + 1):
-                row[q] = q
-            for p in range(len(left)):
-                diagonal = row[0]
-                row[0] = p + 1
-                for q in range(len(right)):
-                    replaced = diagonal + (left[p] != right[q])
-                    diagonal = row[q + 1]
-                    row[q + 1] = min(replaced, min(diagonal, row[q]) + 1)
-            distances[i, column] = row[len(right)]
-    return distances
 
 
 @compiled
