@@ -160,7 +160,7 @@ FOREIGN = {"None", "True", "False", "AssertionError", "GridSearchCV", "SVR", "Ma
 
 def test_commands_name_experiments():
     for document in DOCUMENTS:
-        for name in re.findall(r"(?:NAME=|reproduce )([a-z][\w-]+)", text_of(document)):
+        for name in re.findall(r"reproduce (?:NAME=)?([a-z][\w-]+)", text_of(document)):
             assert name in EXPERIMENTS or name == "typos", f"{document}: {name}"
 
 
