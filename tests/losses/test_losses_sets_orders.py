@@ -171,9 +171,9 @@ def test_sets_that_cannot_be_compared_are_refused():
 def test_orders_that_cannot_be_compared_are_refused():
     with pytest.raises(ValueError, match="Y_true has 3 items and Y_pred 2"):
         Kendall().paired(np.ones((1, 3)), np.ones((1, 2)))
-    with pytest.raises(ValueError, match=r"Y_true\[1\] ranks 2 items and Y_true\[0\] ranks 3.*Write NaN"):
+    with pytest.raises(ValueError, match=r"Y_true\[0\] ranks 3 items and Y_true\[1\] ranks 2.*Write NaN"):
         Kendall().matrix([[1, 2, 3], [1, 2]], [[1, 2, 3]])
-    with pytest.raises(TypeError, match=r"Y_pred\[0\] is 'abc', a str; expected the ranks"):
+    with pytest.raises(TypeError, match=r"Y_pred\[0\] is 'abc', a str; expected a row of ranks"):
         Kendall().matrix([[1, 2, 3]], ["abc"])
     with pytest.raises(ValueError, match="ties='c'; expected 'a' or 'b'"):
         Kendall("c")([1, 2], [2, 1])

@@ -1,8 +1,4 @@
-"""Losses: the base class, the output kernel's loss, losses given as functions, and `resolve_loss`.
-
-A new loss is a class with one method, in the file of the outputs it compares: `pointwise`, or `compute` where many pairs can be
-compared at once.
-"""
+"""Losses: the base class, the output kernel's loss, losses given as functions, and `resolve_loss`."""
 
 from __future__ import annotations
 
@@ -19,19 +15,17 @@ from mercer.core.arrays import Array, like, namespace
 from mercer.core.collections import Collection, as_objects, count, is_numeric, member, take
 from mercer.kernels.base import Kernel, _same
 
-_BLOCK = 32
-"""Vectors per kernel call when only the diagonal of their matrix is wanted."""
+_BLOCK = 32  # vectors per kernel call when only the diagonal of their matrix is wanted
 
 
 class Loss(BaseEstimator):
     r"""A cost :math:`\Delta(y, \hat y)` of predicting ŷ where y is true.
 
-    A new loss is a dataclass (``@dataclass(eq=False, repr=False)``) that defines `pointwise` for two objects, or `compute` for
-    two collections, and says in `outputs` which objects it compares.
+    A new loss is a dataclass (``@dataclass(eq=False, repr=False)``) with one method, in the file of the outputs it compares:
+    `pointwise` for two objects, or `compute` for two collections. `outputs` says in words which objects those are.
     """
 
     outputs: ClassVar[str] = "objects of any kind"
-    """The objects this loss compares, in words."""
     takes_scores: ClassVar[bool] = False
     """Whether a prediction is a vector of scores of the labels, rather than an object like the true one."""
 
@@ -68,10 +62,8 @@ class Loss(BaseEstimator):
         except (TypeError, ValueError):
             value = math.nan
         if not math.isfinite(value):
-            raise ValueError(
-                f"{self!r} returned {result!r:.60} for y_true[{i}] = {y!r:.60} and "
-                f"y_pred[{j}] = {z!r:.60}; expected a finite number for every pair of outputs"
-            )
+            pair = f"y_true[{i}] = {y!r:.60} and y_pred[{j}] = {z!r:.60}"
+            raise ValueError(f"{self!r} returned {result!r:.60} for {pair}; expected a finite number for every pair")
         return value
 
     def __eq__(self, other: object) -> bool:
@@ -138,8 +130,8 @@ class KernelLoss(Loss):
 
     def compute(self, Y_true: Collection, Y_pred: Collection, paired: bool) -> Array:
         """Squared distances; of pairs, without the whole matrix."""
-        A, B = self.kernel.check(Y_true, "Y_true"), self.kernel.check(Y_pred, "Y_pred")
-        A, B = side_by_side(A, B, paired=paired)
+        checked = self.kernel.check(Y_true, "Y_true"), self.kernel.check(Y_pred, "Y_pred")
+        A, B = side_by_side(*checked, paired=paired)
         left, right = broadcast(self.kernel.diag(A), self.kernel.diag(B), paired)
         distance = left + right - 2.0 * (self._diagonal(A, B) if paired else self.kernel(A, B))
         # a negative distance is a rounding error under a positive semi-definite kernel, and a value under any other
@@ -180,11 +172,8 @@ def as_loss(loss: Any, row_shape: tuple[int, ...] | None = None) -> Loss:
         return loss
     if callable(loss):
         return CallableLoss(loss, row_shape)
-    raise ValueError(
-        f"loss={loss!r}; expected None or 'kernel' (the output kernel's distance), 'rkhs' (the "
-        "distance before decoding), or a callable loss(y_true, y_pred) such as "
-        "mercer.losses.ZeroOne()"
-    )
+    names = "None or 'kernel' (the output kernel's distance), 'rkhs' (the distance before decoding)"
+    raise ValueError(f"loss={loss!r}; expected {names}, or a callable loss(y_true, y_pred) such as ZeroOne()")
 
 
 def side_by_side(A: Collection, B: Collection, *, paired: bool = False) -> tuple[Collection, Collection]:
@@ -201,11 +190,7 @@ def alone(thing: Any) -> Collection:
     """Return a collection of one object: an array for a vector or a number."""
     if isinstance(thing, Real):
         return np.asarray([thing])
-    if is_numeric(thing):
-        return thing[None, ...]
-    objects = np.empty(1, dtype=object)
-    objects[0] = thing
-    return objects
+    return thing[None, ...] if is_numeric(thing) else np.fromiter([thing], dtype=object, count=1)
 
 
 def broadcast(left: Array, right: Array, paired: bool) -> tuple[Array, Array]:

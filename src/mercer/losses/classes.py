@@ -80,9 +80,8 @@ class CostMatrix(Loss):
         keys = [_class_key(one) for one in members(objects)]
         for i, key in enumerate(keys):
             if key not in place:
-                raise ValueError(
-                    f"{name}[{i}] is {members(objects)[i]!r:.60}; expected one of the classes {self.classes!r:.80}"
-                )
+                wrong = f"{name}[{i}] is {members(objects)[i]!r:.60}"
+                raise ValueError(f"{wrong}; expected one of the classes {self.classes!r:.80}")
         return np.asarray([place[key] for key in keys], dtype=np.intp)
 
     def _table(self) -> np.ndarray:
@@ -97,8 +96,7 @@ class CostMatrix(Loss):
             raise ValueError(f"costs={self.costs!r:.80} in CostMatrix; expected {n} rows of {n} numbers") from error
         if costs.shape != (n, n):
             raise ValueError(
-                f"costs has shape {costs.shape} in CostMatrix; expected {(n, n)}, a finite number for each true and each "
-                "predicted class"
+                f"costs has shape {costs.shape} in CostMatrix; expected {(n, n)}, as there are {n} classes"
             )
         if not np.isfinite(costs).all():
             i, j = np.argwhere(~np.isfinite(costs))[0]

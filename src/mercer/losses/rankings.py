@@ -11,15 +11,15 @@ from mercer.core.arrays import Array, float64, is_array, like, namespace, to_num
 from mercer.core.collections import Collection, as_vectors, hash_key, is_numeric, members
 from mercer.core.validation import check_choice, check_whole
 from mercer.losses.base import Loss, require_same_width, row_products, side_by_side
+from mercer.structures.rankings import stacked
 
 
 @dataclass(eq=False, repr=False)
 class Kendall(Loss):
     r"""The disagreement of two rankings, :math:`(1 - \tau) / 2`: without ties, the share of pairs in another order.
 
-    A ranking is a vector with the rank of each item (or its score: both rankings have to be of one kind). Items with equal
-    ranks are tied. An item whose rank is NaN, or below zero where ranks are whole numbers, is not ranked, and its pairs are not
-    compared. The mean τ is one minus twice the mean loss.
+    A ranking is a vector with the rank of each item (or its score: both rankings have to be of one kind); equal ranks are a tie.
+    An item whose rank is NaN, or below zero where ranks are whole numbers, is not ranked, and its pairs are not compared.
 
     Parameters
     ----------
@@ -70,9 +70,8 @@ class Kendall(Loss):
 class RocAuc(Loss):
     r"""One minus the area under the ROC curve of one object's labels.
 
-    That is the share of (relevant, irrelevant) pairs of labels that the scores put in the wrong order, ties by half. y says which
-    labels are relevant (0 or 1), ŷ gives each label a score. If all labels or none are relevant, there is no pair and the loss
-    is 0.
+    That is the share of (relevant, irrelevant) pairs of labels that the scores put in the wrong order, ties by half; 0 if there
+    is no pair. y says which labels are relevant (0 or 1), ŷ gives each label a score.
 
     Examples
     --------
@@ -157,29 +156,15 @@ def _compared(rankings: Array, item: int) -> tuple[Array, Array]:
 
 def _ranks(rankings: Collection, name: str) -> Array:
     """Rankings as rows of doubles, NaN where an item has no rank."""
-    rows = rankings if is_numeric(rankings) else np.asarray(_of_one_length(rankings, name))
-    if rows.ndim != 2:
-        raise ValueError(f"{name} has shape {tuple(rows.shape)}; expected one row of ranks for each ranking")
+    rows = rankings if is_numeric(rankings) else stacked(rankings, name)
+    if rows.ndim != 2 or not is_numeric(rows):
+        found = f"shape {tuple(rows.shape)} and dtype {rows.dtype}"
+        raise ValueError(f"{name} has {found}; expected one row of ranks, numbers, for each ranking")
     ranks = float64(rows)
     if not namespace(rows).isdtype(rows.dtype, "integral"):
         return ranks
     xp = namespace(ranks)
     return xp.where(ranks < 0, xp.full_like(ranks, xp.nan), ranks)
-
-
-def _of_one_length(rankings: Collection, name: str) -> list[Any]:
-    rows = list(rankings)
-    for i, row in enumerate(rows):
-        if not _is_vector(row):
-            raise TypeError(
-                f"{name}[{i}] is {row!r:.60}, a {type(row).__name__}; expected the ranks of the items, numbers"
-            )
-        if len(row) != len(rows[0]):
-            raise ValueError(
-                f"{name}[{i}] ranks {len(row)} items and {name}[0] ranks {len(rows[0])}; expected as many in all. "
-                "Write NaN for an item that is not ranked"
-            )
-    return rows
 
 
 def _is_vector(row: Any) -> bool:
@@ -206,10 +191,8 @@ def _labels_and_scores(A: Collection, B: Collection, paired: bool) -> tuple[Arra
     wrong = ~((to_numpy(true) == 0) | (to_numpy(true) == 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"row {row} of Y_true holds {to_numpy(true)[row, column]} for label {column}; expected 0 or 1, whether the label "
-            "is true"
-        )
+        value = to_numpy(true)[row, column]
+        raise ValueError(f"row {row} of Y_true holds {value} for label {column}; expected 1 for a true label, else 0")
     return side_by_side(true, scores, paired=paired)
 
 
@@ -226,7 +209,5 @@ def _one_hot(labels: np.ndarray, scores: Array) -> Array:
     wrong = ~((labels >= 0) & (labels < width) & (labels == np.floor(labels)))
     if wrong.any():
         i = int(np.argmax(wrong))
-        raise ValueError(
-            f"Y_true[{i}] is label {labels[i]}; expected one from 0 to {width - 1}, as Y_pred has {width} scores"
-        )
+        raise ValueError(f"Y_true[{i}] is label {labels[i]}; expected one from 0 to {width - 1}, as Y_pred has scores")
     return like(np.eye(width)[labels.astype(np.intp)], scores)

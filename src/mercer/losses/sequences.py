@@ -13,7 +13,7 @@ from mercer.core.collections import Collection, is_numeric, members
 from mercer.core.compiled import compiled
 from mercer.core.validation import check_real
 from mercer.losses.base import Loss, broadcast, require_same_width, side_by_side
-from mercer.structures.sequences import encode, is_sequence
+from mercer.structures.sequences import encode, is_sequence, require_sequence
 
 
 @dataclass(eq=False, repr=False)
@@ -122,9 +122,8 @@ class WeightedEditDistance(Loss):
 
     def _check_parameters(self) -> None:
         if not is_sequence(self.pairs) or not all(is_sequence(pair) and len(pair) == 3 for pair in self.pairs):
-            raise ValueError(
-                f"pairs={self.pairs!r:.80} in WeightedEditDistance; expected a list of (true, predicted, price)"
-            )
+            given = f"pairs={self.pairs!r:.80} in WeightedEditDistance"
+            raise ValueError(f"{given}; expected a list of (true, predicted, price)")
         prices = {name: getattr(self, name) for name in ("insertion", "deletion", "replacement")}
         prices |= {f"price of {a!r} → {b!r}": price for a, b, price in self.pairs}
         for name, price in prices.items():
@@ -148,10 +147,7 @@ def _aligned(A: Collection, B: Collection) -> tuple[Array, Array, Array, Array]:
 def _sequences(objects: Collection, name: str) -> list[Any]:
     sequences = [to_numpy(part).tolist() if is_numeric(part) else part for part in members(objects)]
     for i, sequence in enumerate(sequences):
-        if not is_sequence(sequence):
-            raise TypeError(
-                f"{name}[{i}] is {sequence!r:.60}, a {type(sequence).__name__}; expected a sequence, such as a string"
-            )
+        require_sequence(sequence, f"{name}[{i}]")
     return sequences
 
 

@@ -50,8 +50,8 @@ class _Overlap(Loss):
 class F1(_Overlap):
     r"""One minus the example F1 of two label sets, :math:`1 - 2|y \cap \hat y| / (|y| + |\hat y|)`.
 
-    As the loss of an estimator of label sets it chooses alpha, and outputs are decoded by the expected F1 exactly
-    (`mercer.decoders.ExpectedF1`). Sets are written as for `mercer.kernels.LabelSets`: sets, or rows of 0 and 1.
+    Sets are written as for `mercer.kernels.LabelSets`. An estimator with this loss decodes by the expected F1 exactly
+    (`mercer.decoders.ExpectedF1`).
 
     Parameters
     ----------

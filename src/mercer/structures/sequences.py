@@ -33,6 +33,12 @@ def is_sequence(thing: Any) -> bool:
     return isinstance(thing, Sequence) or getattr(thing, "ndim", 0) == 1
 
 
+def require_sequence(thing: Any, name: str, expected: str = "a sequence, such as a string") -> None:
+    """Raise TypeError unless `thing` is a sequence."""
+    if not is_sequence(thing):
+        raise TypeError(f"{name} is {thing!r:.60}, a {type(thing).__name__}; expected {expected}")
+
+
 def encode(*collections: Iterable[Iterable[Any]]) -> list[Codes]:
     """Encode the sequences of each collection as integers, equal for equal symbols across all collections."""
     numbers: dict[Any, int] = {}

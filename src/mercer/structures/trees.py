@@ -175,7 +175,7 @@ def _word(symbol: Any, empty: bool = False) -> str:
     text = str(symbol)
     if re.search(r"[\s()]", text) or not (text or empty):
         raise ValueError(
-            f"{symbol!r:.60} cannot be written between brackets; expected a word without spaces and brackets"
+            f"{symbol!r:.60} cannot be written between brackets; expected a word without spaces or brackets"
         )
     return text
 
