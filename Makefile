@@ -33,7 +33,7 @@ lint: $(VENV)/.installed-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-# 	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 reproduce: $(VENV)/.installed-tests
 	@$(BIN)/python -m experiments reproduce $(or $(NAME),--list) $(if $(SMALL),--small) $(if $(JOBS),--jobs $(JOBS))
