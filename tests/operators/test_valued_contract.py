@@ -17,6 +17,7 @@ from mercer.operators import (
     Separable,
     SumOfSeparable,
     Transformable,
+    partial_trace,
 )
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.testing import check_operator_valued_kernel
@@ -59,6 +60,43 @@ def test_contract(name):
     check_operator_valued_kernel(family()[name], np.random.default_rng(1).standard_normal((5, D)), P)
 
 
+def matrix(T):
+    return np.diag(T) if np.ndim(T) == 1 else np.asarray(T)
+
+
+def field(kernel, x, z):
+    u, d = (x - z)[0] / kernel.scale, x.shape[1]
+    if isinstance(kernel, CurlFree):
+        return (np.eye(d) - np.outer(u, u)) * np.exp(-0.5 * u @ u)
+    return (np.outer(u, u) + (d - 1 - u @ u) * np.eye(d)) * np.exp(-0.5 * u @ u)
+
+
+DEFINITIONS = {
+    Separable: lambda kernel, x, z: kernel.kernel(x, z)[0, 0] * matrix(kernel.T),
+    SumOfSeparable: lambda kernel, x, z: sum(term.kernel(x, z)[0, 0] * matrix(term.T) for term in kernel.terms),
+    Transformable: lambda kernel, x, z: np.block(
+        [[kernel.kernel(left, right) for right in kernel.images(z)] for left in kernel.images(x)]
+    ),
+    PartialTrace: lambda kernel, x, z: partial_trace(kernel.operator(x, z), P),
+    Entangled: lambda kernel, x, z: sum(M @ kernel.features(x).T @ kernel.features(z) @ M.T for M in kernel.kraus),
+    CurlFree: field,
+    DivergenceFree: field,
+}
+
+
+@pytest.mark.parametrize("name", family())
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_blocks_are_those_of_the_definition(name, offset):
+    X = np.random.default_rng(1).standard_normal((4, D)) + offset * name.startswith(("curl", "divergence"))
+    X[3] = X[0]
+    kernel = family()[name].resolve(X, P)
+    define = DEFINITIONS[type(kernel)]
+    written = np.array([[define(kernel, X[i : i + 1], X[j : j + 1]) for j in range(4)] for i in range(4)])
+    size = np.abs(written).max()
+    np.testing.assert_allclose(kernel(X), written, atol=1e-10 * size)
+    np.testing.assert_allclose(kernel.block(X[0], X[1]), written[0, 1], atol=1e-12 * size)
+
+
 @given(seed=st.integers(0, 10**6), name=st.sampled_from(sorted(family())), offset=st.sampled_from([0.0, 100.0]))
 @settings(max_examples=25, deadline=None)
 def test_contract_holds_for_any_inputs(seed, name, offset):
@@ -88,6 +126,9 @@ class Negative(Separable):
 
 
 class WrongProduct(Separable):
+    def _block(self, x, z):
+        return DEFINITIONS[Separable](self, x, z)
+
     def _gram(self, X, Z):
         blocks = super()._gram(X, Z)
         blocks.grams = [2.0 * gram for gram in blocks.grams]
@@ -196,5 +237,5 @@ def test_the_base_class_says_what_is_missing():
 
     with pytest.raises(TypeError, match="Nothing must define _gram"):
         Nothing().gram([[1.0]])
-    with pytest.raises(TypeError, match="Nothing must define _block"):
+    with pytest.raises(TypeError, match="Nothing must define _gram"):
         Nothing().block([1.0], [2.0])

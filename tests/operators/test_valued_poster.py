@@ -129,7 +129,7 @@ def test_nystroem_is_exact_where_it_may_be_and_pads_where_fewer_features_say_it_
 @pytest.mark.parametrize(
     ("T", "message"),
     [
-        (np.array([[1.0, 0.5], [0.0, 1.0]]), r"T is not symmetric: .* up to 0.5"),
+        (np.array([[1.0, 0.5], [0.0, 1.0]]), r"T is not symmetric, by up to 0.5"),
         (
             np.diag([1.0, -0.5]),
             r"T is not positive semi-definite: its smallest eigenvalue is -0.5 \(the largest is 1\)",
@@ -151,21 +151,21 @@ def test_bad_output_matrices(T, message, wrap):
     ("kernel", "error", "message"),
     [
         (Separable(Linear(), np.eye(3)), ValueError, r"y has 2 columns and .* is for 3 outputs"),
-        (Separable("rbf", np.eye(2)), TypeError, "kernel='rbf' in Separable; expected a scalar kernel"),
+        (Separable("rbf", np.eye(2)), TypeError, "kernel='rbf'; expected a scalar kernel"),
         (SumOfSeparable([]), ValueError, "expected a list with at least one Separable"),
-        (SumOfSeparable([Linear()]), TypeError, r"terms\[0\] is Linear\(\); expected a Separable, or a pair"),
+        (SumOfSeparable([Linear()]), TypeError, r"terms\[0\]=Linear\(\); expected a Separable, or a pair"),
         (SumOfSeparable([(Linear(), np.eye(2)), (Linear(), np.eye(3))]), ValueError, r"sizes \[2, 3\]"),
         (SumOfSeparable([(Linear(), -np.eye(2))]), ValueError, r"terms\[0\]: T is not positive semi-definite"),
-        (Transformable(Linear(), [np.eye(2)]), ValueError, "y has 2 columns and there are 1 maps"),
+        (Transformable(Linear(), [np.eye(2)]), ValueError, "y has 2 columns and .* is for 1 outputs"),
         (
             Transformable(Linear(), [np.eye(2), np.ones((3, 2))]),
             ValueError,
-            r"maps\[1\] gives vectors of 3 features and maps\[0\]",
+            r"maps\[1\] gives vectors of 3 features; expected 2, as maps\[0\]",
         ),
         (
             Transformable(Linear(), [np.eye(2), np.eye(4)]),
             ValueError,
-            r"maps\[1\] is a matrix for 4 features and X has 2",
+            r"maps\[1\] is a matrix for 4 features; expected 2",
         ),
         (Transformable(Linear(), [np.sin, lambda X: X[1:]]), ValueError, r"maps\[1\] turned 5 objects into 4"),
         (Transformable(Linear(), [np.sin, 3]), TypeError, r"maps\[1\] is 3"),
@@ -185,10 +185,10 @@ def test_bad_output_matrices(T, message, wrap):
         (
             Entangled(Nystroem(Gaussian(1.0), rank=6), np.ones((12, 1))),
             ValueError,
-            "at most the number of training objects, 5",
+            "rank=6; expected .* to 5, the number of training objects",
         ),
-        (Entangled(Nystroem(Gaussian(1.0), rank=0), np.ones((4, 1))), ValueError, "rank=0 in Nystroem"),
-        (Entangled(Nystroem(Precomputed()), np.ones((4, 1))), ValueError, "Nystroem is a Gram matrix"),
+        (Entangled(Nystroem(Gaussian(1.0), rank=0), np.ones((4, 1))), ValueError, "rank=0; expected"),
+        (Entangled(Nystroem(Precomputed()), np.ones((4, 1))), ValueError, "is a Gram matrix; expected Precomputed"),
         (Entangled(3, np.ones((4, 1))), TypeError, "features=3; expected a kernel"),
         (CurlFree(-1.0), ValueError, "scale=-1.0"),
     ],
@@ -202,7 +202,7 @@ def test_bad_parameters(kernel, error, message):
 def test_fields_need_as_many_outputs_as_features():
     with pytest.raises(ValueError, match="y has 3 columns and X has 2; expected as many of each"):
         CurlFree().resolve(X, 3)
-    with pytest.raises(ValueError, match="X has 3 features and .* 2 dimensions"):
+    with pytest.raises(ValueError, match="X has 3 features; expected 2, the dimension of"):
         CurlFree(1.0, 2).gram(np.ones((2, 3)))
     with pytest.raises(ValueError, match="single feature; expected two or more"):
         DivergenceFree().resolve(X[:, :1], 1)
@@ -229,5 +229,5 @@ def test_from_operators_checks_the_size_of_the_mixing():
         ValueError, match=r"U has shape \(5, 5\); expected a square matrix whose size is a multiple of 3"
     ):
         Entangled.from_operators(Linear(), np.eye(5), np.eye(3))
-    with pytest.raises(ValueError, match="multiple of outputs=2"):
+    with pytest.raises(ValueError, match="multiple of 2"):
         partial_trace(np.eye(3), 2)

@@ -99,8 +99,8 @@ def test_parts_of_several_images_can_be_put_together():
     ("joint", "message"),
     [
         (WindowedJoint((3,)), r"shape=\(3,\) in WindowedJoint"),
-        (WindowedJoint((3, 4), 0.0, 1.0), "width=0.0 in WindowedJoint; expected a finite number above zero"),
-        (WindowedJoint((3, 4), 1.0, "mean"), "scale='mean' in WindowedJoint; .* or 'median'"),
+        (WindowedJoint((3, 4), 0.0, 1.0), "width=0.0; expected a finite number above zero"),
+        (WindowedJoint((3, 4), 1.0, "mean"), "scale='mean'; expected .* or 'median'"),
         (WindowedJoint((3, 5), 1.0, 1.0), "X has 12 pixels per image; expected 3 × 5 = 15"),
         (WindowedJoint((3, 4)), r"learned from data; call resolve"),
     ],

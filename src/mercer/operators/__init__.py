@@ -1,29 +1,26 @@
-"""Operator-valued kernels: how output features act on each other, and the joint kernels they induce."""
+"""Operator-valued kernels, which model interactions of output features, and the joint kernels they induce."""
 
 from mercer.operators.base import Operator, OperatorSpectrum, Outputs, SeparableOperator
 from mercer.operators.blocks import BlockOperator
 from mercer.operators.covariance import ConditionalCovariance, Covariance
-from mercer.operators.entangled import Entangled
-from mercer.operators.features import Nystroem
+from mercer.operators.entangled import Entangled, PartialTrace, partial_trace
+from mercer.operators.features import Nystroem, RandomFourier
 from mercer.operators.fields import CurlFree, DivergenceFree
 from mercer.operators.identity import Identity
-from mercer.operators.induced import InducedJoint
+from mercer.operators.images import PatchwiseJoint, WindowedJoint
 from mercer.operators.joint import (
     CoordinateJoint,
     DiagonalRegularizationJoint,
+    InducedJoint,
     JointKernel,
     ScaledJoint,
     SumJoint,
     TensorProductJoint,
 )
-from mercer.operators.partial_trace import PartialTrace, partial_trace
-from mercer.operators.patchwise import PatchwiseJoint
-from mercer.operators.random_features import RandomFourier
 from mercer.operators.separable import Separable, SumOfSeparable
 from mercer.operators.smoothing import Smoothing, quadrature_weights, smoothing_matrix
 from mercer.operators.transformable import Transformable
 from mercer.operators.valued import OperatorValuedKernel, ValuedJoint
-from mercer.operators.windowed import WindowedJoint
 
 __all__ = [
     "BlockOperator",

@@ -1,4 +1,4 @@
-"""Operators: how output features act on each other."""
+"""Operators: the interaction of output features."""
 
 from __future__ import annotations
 
@@ -17,14 +17,11 @@ if TYPE_CHECKING:
 
 
 class Inputs(Protocol):
-    r"""The input Gram matrix as operators see it, :math:`k = U T U^\top` with orthonormal columns in U.
-
-    Solvers bring it in a form that is cheap to solve in: T diagonal (`mercer.core.gram_eigh.GramEigh`) or tridiagonal.
-    """
+    r"""The input Gram matrix, :math:`k = U T U^\top` with orthonormal columns in U and T diagonal or tridiagonal."""
 
     @property
     def complete(self) -> bool:
-        """Whether U spans everything."""
+        """True if U spans the whole space."""
 
     def inside(self, rows: Array) -> Array:
         """Return Uᵀ times `rows`."""
@@ -33,22 +30,22 @@ class Inputs(Protocol):
         """Return U times `inside`."""
 
     def whitened(self, inside: Array, ridge: float) -> Array:
-        """Return W with WᵀW = `inside`ᵀ (T + ridge I)⁻¹ `inside`."""
+        """Return W with WᵀW = `inside`ᵀ (T + ridge·I)⁻¹ `inside`."""
 
 
 @dataclass
 class Outputs:
-    """Outputs as operators see them: coordinates, and the part of them the inputs explain.
+    """Coordinates of the outputs, with the Gram matrix of their inputs.
 
     Attributes
     ----------
     coordinates : array (N, r)
-        Rows of V for the n paired outputs, then for outputs without inputs; around their mean where there is an intercept,
-        times the roots of sample weights where there are any.
+        Rows of V for the n paired outputs, then for outputs without inputs; centred if there is an intercept, and multiplied by
+        the roots of sample weights.
     paired : int
-        n, the number of rows that have an input.
+        n, the number of rows with an input.
     orthogonal : bool
-        Whether the columns of `coordinates` are orthogonal.
+        True if the columns of `coordinates` are orthogonal.
     inputs : Inputs
         The input Gram matrix k.
     total : float, optional
@@ -73,67 +70,69 @@ class Outputs:
 
     @cached_property
     def inside(self) -> Array:
-        """UᵀV over the paired outputs; the solver goes on with it, so it is not to be changed."""
+        """UᵀV over the paired outputs; solvers use it too, so it must not be changed."""
         return self.inputs.inside(self.coordinates[: self.paired, :])
 
 
 @dataclass
 class OperatorSpectrum:
-    """C = Q diag(c) Qᵀ. `vectors` is None when C is already diagonal."""
+    """The decomposition C = Q diag(c) Qᵀ; `vectors` is None if C is diagonal."""
 
     values: Array
     vectors: Array | None
 
 
 class Operator(BaseEstimator):
-    """An operator-valued kernel K(x, z): how inputs are alike, and how output features act on each other.
+    """An operator-valued kernel K(x, z): the similarity of inputs, and the interaction of output features.
 
-    There are two kinds: `SeparableOperator`, one matrix C learned from the outputs, K(x, z) = k(x, z)·C; and
-    `OperatorValuedKernel`, whose blocks K(x, z) need not be multiples of one matrix.
+    There are two kinds: `SeparableOperator`, K(x, z) = k(x, z)·C with one matrix C resolved from the outputs, and
+    `OperatorValuedKernel`, with blocks K(x, z) that need not be multiples of one matrix.
     """
 
     separable: bool = False
-    """Whether K(x, z) is one scalar kernel times one matrix."""
+    """True if K(x, z) is a scalar kernel times one matrix."""
     is_identity: bool = False
-    """Whether every output feature is learned alone."""
+    """True if every output feature is learned alone."""
+    has_kernels: bool = False
+    """Whether inputs are compared by kernels of its own, which `resolve` fixes."""
     wants_orthogonal: bool = False
-    """Whether coordinates with orthogonal columns save work."""
+    """True if coordinates with orthogonal columns save work."""
 
     @property
     def outputs(self) -> int | None:
-        """The number of outputs it is for; None for any."""
+        """The number of outputs; None if any number will do, or if `resolve` sets it."""
         return None
 
     def kernels(self) -> list[Kernel]:
-        """Return the scalar kernels inside; none where inputs are compared by the kernel of the estimator."""
+        """Return the scalar kernels inside; an empty list if inputs are compared by the kernel of the estimator."""
         return []
 
     def resolve(self, X: Collection, p: int) -> Self:
-        """Return an operator for p outputs with everything that depends on the inputs fixed from `X`."""
+        """Return the operator for p outputs, with everything that depends on data fixed from `X`."""
         return self
 
 
 class SeparableOperator(Operator):
-    """An operator-valued kernel K(x, z) = k(x, z)·C, given by the r×r matrix C it is in the output coordinates.
+    """An operator-valued kernel K(x, z) = k(x, z)·C, given by the r×r matrix C in output coordinates.
 
-    A new operator defines `matrix`; `spectrum` may be overridden where the eigenvectors are known without work.
+    A new operator defines `matrix`, and overrides `spectrum` if the eigenvectors are known.
     """
 
     separable = True
 
     def matrix(self, outputs: Outputs) -> Array:
-        """Return C, symmetric and positive semi-definite."""
+        """Return C, a symmetric positive semi-definite matrix."""
         raise TypeError(f"{type(self).__name__} must define matrix(outputs)")
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
-        """Return the eigendecomposition of C; None stands for the identity."""
+        """Return the eigendecomposition of C, or None for the identity."""
         matrix = self.matrix(outputs)
-        # a copy: the matrix may be one the operator keeps
+        # a copy: eigh may overwrite, and the operator may keep its matrix
         values, vectors = eigh(namespace(matrix).asarray(matrix, copy=True))
         return OperatorSpectrum(clip_spectrum(values, f"the operator {self!r}"), vectors)
 
     def __call__(self, kernel: Kernel, outputs: Outputs) -> Separable:
-        """Return the operator-valued kernel k(x, z)·C, with C taken from these outputs."""
+        """Return the operator-valued kernel k(x, z)·C with C from these outputs."""
         from mercer.operators.separable import Separable
 
         return Separable(kernel, self.matrix(outputs))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+
 from mercer.core.arrays import Array, namespace
-from mercer.core.validation import is_real
+from mercer.core.validation import check_real
 from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 
 
 class Covariance(SeparableOperator):
-    r"""Output features weighed by how they vary together, :math:`K(x, z) = k(x, z)\,C_{YY}` (Kadri eq. 5).
+    r"""Output features weighted by their covariance, :math:`K(x, z) = k(x, z)\,C_{YY}` (Kadri eq. 5).
 
-    In coordinates :math:`C = V^\top V / N`. It is ridge regression along each principal direction of the outputs, with
+    In coordinates :math:`C = V^\top V / N`. This is ridge regression along each principal direction of the outputs, with
     α/cᵢ in the i-th: Weston's decomposition with smooth shrinkage in place of a cut-off.
 
     Parameters
     ----------
     centered : bool, default=False
-        Subtract the mean output first, as is done anyway where there is an intercept. The paper does not.
+        Subtract the mean output first, as an intercept does anyway. The paper does not.
 
     Examples
     --------
@@ -30,12 +32,12 @@ class Covariance(SeparableOperator):
         self.centered = centered
 
     def matrix(self, outputs: Outputs) -> Array:
-        """Return VᵀV / N over all outputs, those without inputs included."""
+        """Return VᵀV / N over all outputs, including those without inputs."""
         rows = _around_mean(outputs.coordinates, self.centered)
         return rows.T @ rows / outputs.weight
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
-        """Return the eigendecomposition, free of charge when the columns of V are orthogonal already."""
+        """Return the eigendecomposition, which is known if the columns of V are orthogonal."""
         if self.centered or not outputs.orthogonal:
             return super().spectrum(outputs)
         rows = outputs.coordinates
@@ -43,18 +45,18 @@ class Covariance(SeparableOperator):
 
 
 class ConditionalCovariance(SeparableOperator):
-    r"""Output features weighed by what the inputs leave unexplained (Kadri eq. 7).
+    r"""Output features weighted by their covariance given the inputs (Kadri eq. 7).
 
     .. math:: C_{Y|X} = C_{YY} - C_{YX} C_{XX}^{-1} C_{XY}, \qquad C = V^\top \epsilon\,(k + n\epsilon I)^{-1} V
 
-    estimated on the paired outputs; outputs without inputs sharpen the coordinates only.
+    estimated on the paired outputs; outputs without inputs improve the coordinates only.
 
     Parameters
     ----------
     eps : float, default=0.01
         ε > 0, which makes the covariance of the inputs invertible.
     centered : bool, default=False
-        Subtract the mean output first, as is done anyway where there is an intercept. The paper does not.
+        Subtract the mean output first, as an intercept does anyway. The paper does not.
 
     Examples
     --------
@@ -69,17 +71,15 @@ class ConditionalCovariance(SeparableOperator):
     def matrix(self, outputs: Outputs) -> Array:
         """Return Vᵀ ε (k + nεI)⁻¹ V."""
         n, inputs = outputs.paired_weight, outputs.inputs
-        if not is_real(self.eps) or not 0 < n * float(self.eps) < float("inf"):
-            raise ValueError(
-                f"eps={self.eps!r}; expected a positive number, finite when multiplied by the {outputs.paired} pairs"
-            )
+        expected = f"a positive number, finite when multiplied by the {outputs.paired} pairs"
+        check_real(self.eps, "eps", 0.0, sys.float_info.max / n, expected=expected)
         rows = _around_mean(outputs.coordinates[: outputs.paired, :], self.centered)
         inside = inputs.inside(rows) if self.centered else outputs.inside
         whitened = inputs.whitened(inside, n * self.eps)
         matrix = whitened.T @ whitened * self.eps
         if inputs.complete:
             return matrix
-        # what U does not span is not explained by the inputs at all
+        # the inputs explain nothing outside the span of U
         outside = rows - inputs.outside(inside)
         return matrix + outside.T @ outside / n
 

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
-from mercer.core.arrays import Array, NumericalWarning, is_array, namespace, solve_triangular, zeros
+from mercer.core.arrays import Array, NumericalWarning, is_array, like, namespace, solve_triangular, to_numpy, zeros
 from mercer.core.collections import Collection, count, take
 from mercer.core.pivoted import pivoted_cholesky
-from mercer.kernels.base import Kernel
-from mercer.kernels.features import FeatureMap
-from mercer.operators.random_features import RandomFourier
+from mercer.core.validation import check_instance, check_whole
+from mercer.kernels import FeatureMap, Gaussian, Kernel
 
 
 class Nystroem(BaseEstimator):
@@ -27,14 +28,12 @@ class Nystroem(BaseEstimator):
     kernel : Kernel
         k, positive semi-definite.
     rank : int, optional
-        The number of features; by default as many as `tol` asks for. Where fewer say it all, the rest are zero.
+        The number of features; by default as many as `tol` needs. If fewer are enough, the rest are zero.
     tol : float, default=1e-10
         Stop when this share of the trace of k is left.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from mercer.kernels import Gaussian
     >>> X = np.linspace(0, 1, 40)[:, None]
     >>> features = Nystroem(Gaussian(1.0)).fit(X)
     >>> bool(np.allclose(features(X) @ features(X).T, Gaussian(1.0)(X))), features.residual < 1e-10
@@ -47,20 +46,14 @@ class Nystroem(BaseEstimator):
         self.tol = tol
 
     def fit(self, X: Collection) -> NystroemFeatures:
-        """The map, its pivots chosen among `X`."""
-        if self.rank is not None and (isinstance(self.rank, bool) or int(self.rank) != self.rank or self.rank < 1):
-            raise ValueError(f"rank={self.rank!r} in Nystroem; expected a positive whole number, or None to go by tol")
+        """Return the map, with pivots chosen among `X`."""
         if self.kernel.pairwise:
-            raise ValueError(
-                f"kernel={self.kernel!r} in Nystroem is a Gram matrix; expected a kernel of objects. Give positions to "
-                "Precomputed(gram) instead"
-            )
+            raise ValueError(f"kernel={self.kernel!r} is a Gram matrix; expected Precomputed(gram), on positions")
         kernel = self.kernel.resolve(X)
         X = kernel.check(X)
-        if self.rank is not None and self.rank > count(X):
-            raise ValueError(
-                f"rank={self.rank!r} in Nystroem; expected at most the number of training objects, {count(X)}"
-            )
+        if self.rank is not None:
+            expected = f"None, or a whole number from 1 to {count(X)}, the number of training objects"
+            check_whole(self.rank, "rank", most=count(X), expected=expected)
         found = pivoted_cholesky(kernel, X, rank=self.rank, tol=self.tol)
         if found.residual > 0.1:
             warnings.warn(
@@ -81,50 +74,103 @@ class NystroemFeatures(FeatureMap):
     triangle: Array
     dimension: int
     residual: float
-    """Share of the trace of the Gram matrix the features leave out."""
+    """Share of the trace of the Gram matrix outside the features."""
 
     def __call__(self, X: Collection) -> Array:
-        """The rows φ̂(x)."""
+        """Return φ(x) of each object."""
         rows = solve_triangular(self.triangle, self.kernel(X, self.pivots).T).T
         spare = self.dimension - rows.shape[1]
         return namespace(rows).concat([rows, zeros((rows.shape[0], spare), rows)], axis=1) if spare else rows
 
 
+class RandomFourier(BaseEstimator):
+    r"""Random cosines for a Gaussian kernel, :math:`\hat\phi(x) = \sqrt{2/m}\,\cos(\omega_i \cdot x + b_i)`.
+
+    Parameters
+    ----------
+    kernel : Gaussian
+        k.
+    n_features : int, default=300
+        m.
+    random_state : int or RandomState, optional
+        Seed of the frequencies ω and the phases b.
+
+    Examples
+    --------
+    >>> X = np.linspace(0, 1, 5)[:, None]
+    >>> RandomFourier(Gaussian(1.0), 2000, random_state=0).fit(X).residual < 0.05
+    True
+    """
+
+    def __init__(self, kernel: Gaussian, n_features: int = 300, random_state: int | None = None) -> None:
+        self.kernel = kernel
+        self.n_features = n_features
+        self.random_state = random_state
+
+    def fit(self, X: Collection) -> FourierFeatures:
+        """Return the map, with frequencies drawn for the kernel resolved on `X`."""
+        check_instance(self.kernel, "kernel", Gaussian, expected="a Gaussian; use Nystroem for other kernels")
+        m = check_whole(self.n_features, "n_features")
+        kernel: Any = self.kernel.resolve(X)
+        rows = kernel.check(X)
+        rng = check_random_state(self.random_state)
+        frequencies = rng.standard_normal((rows.shape[1], m)) / float(kernel.scale)
+        features = FourierFeatures(kernel, frequencies, rng.uniform(0, 2 * np.pi, m), m, 0.0)
+        some = to_numpy(rows)[rng.permutation(rows.shape[0])[:500]]
+        gram, made = kernel(some), features(some)
+        features.residual = float(np.linalg.norm(made @ made.T - gram) / np.linalg.norm(gram))
+        return features
+
+
+@dataclass
+class FourierFeatures(FeatureMap):
+    """Random cosines with fixed frequencies."""
+
+    kernel: Gaussian
+    frequencies: np.ndarray
+    phases: np.ndarray
+    dimension: int
+    residual: float
+    """Relative error of the Gram matrix of the training objects, or of 500 of them."""
+
+    def __call__(self, X: Collection) -> Array:
+        """Return φ(x) of each object."""
+        rows = self.kernel.check(X)
+        waves = rows @ like(self.frequencies, rows) + like(self.phases, rows)
+        return (2.0 / self.dimension) ** 0.5 * namespace(waves).cos(waves)
+
+
 @dataclass
 class KernelFeatures(FeatureMap):
-    """The finite map of a kernel that has one, with what it takes for objects."""
+    """The finite map of a kernel that has one, on collections of any form that the kernel takes."""
 
     kernel: Kernel
     map: FeatureMap
     dimension: int
 
     def __call__(self, X: Collection) -> Array:
-        """The rows φ(x)."""
+        """Return φ(x) of each object."""
         return self.map(self.kernel.check(X))
 
 
 @dataclass
 class ExplicitFeatures(FeatureMap):
-    """A function of an array of vectors, whose result has `dimension` numbers per vector (and per output)."""
+    """A function of an array of vectors that returns rows φ(x), or (n, p, dimension): features for each output."""
 
     function: Callable[[Any], Array]
     dimension: int
 
     def __call__(self, X: Collection) -> Array:
-        """The rows φ(x), or (n, p, N) where outputs have features of their own."""
+        """Return φ(x) of each object."""
         found = self.function(X)
-        if not is_array(found) or found.ndim not in (2, 3) or found.shape[0] != count(X):
-            shape = tuple(found.shape) if is_array(found) else type(found).__name__
-            raise ValueError(
-                f"features gave {shape} for {count(X)} objects; expected an array with one row of numbers for each object"
-            )
-        if found.shape[-1] != self.dimension:
-            raise ValueError(f"features gave {found.shape[-1]} columns; expected {self.dimension}, as in training")
+        shape = tuple(found.shape) if is_array(found) else ()
+        if len(shape) not in (2, 3) or shape[0] != count(X) or shape[-1] != self.dimension:
+            raise ValueError(f"features gave an array of shape {shape}; expected ({count(X)}, {self.dimension})")
         return found
 
 
 def fixed_features(features: Any, X: Collection) -> FeatureMap:
-    """`features` as a map of fixed dimension: a kernel's own, Nyström's fitted to `X`, or a function as it is."""
+    """Return `features` as a map of fixed dimension: that of a kernel, one fitted to `X`, or a function as it is."""
     if isinstance(features, FeatureMap):
         return features
     if isinstance(features, Nystroem | RandomFourier):
@@ -133,10 +179,7 @@ def fixed_features(features: Any, X: Collection) -> FeatureMap:
         kernel = features.resolve(X)
         found = kernel.feature_map(kernel.check(X))
         if found is None:
-            raise ValueError(
-                f"features={features!r} has no finite feature map; expected a kernel that has one, or "
-                f"Nystroem({features!r}, rank=...)"
-            )
+            raise ValueError(f"{features!r} has no finite feature map; expected Nystroem({features!r}), or another")
         return KernelFeatures(kernel, found, found.dimension)
     if callable(features):
         return ExplicitFeatures(features, int(features(X).shape[-1]))
@@ -147,6 +190,6 @@ def fixed_features(features: Any, X: Collection) -> FeatureMap:
 
 
 def kernel_of(features: Any) -> Kernel | None:
-    """The scalar kernel behind `features`, which says what inputs may be; None for bare functions."""
-    kernel = features if isinstance(features, Kernel) else getattr(features, "kernel", None)
-    return kernel if isinstance(kernel, Kernel) else None
+    """Return the scalar kernel behind `features`, which checks inputs; None for a function."""
+    both = (features, getattr(features, "kernel", None))
+    return next((each for each in both if isinstance(each, Kernel)), None)

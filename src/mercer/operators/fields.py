@@ -1,4 +1,4 @@
-"""Vector fields: kernels whose functions have no curl, or no divergence."""
+"""Kernels for vector fields without curl, or without divergence."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ from typing import Self
 
 from mercer.core.arrays import Array, eye, namespace
 from mercer.core.collections import Collection
-from mercer.kernels import Gaussian
-from mercer.kernels.base import Kernel
+from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.vectors import matched, squared_euclidean
 from mercer.operators.blocks import BlockOperator
 from mercer.operators.valued import OperatorValuedKernel
 
 
 class FieldKernel(OperatorValuedKernel):
-    """Second derivatives of the Gaussian kernel g, in units of its scale s; u = (x − z)/s, as many outputs as features."""
+    """Second derivatives of the Gaussian kernel g of scale s, K = (sign·uuᵀ + level·I) g with u = (x − z)/s."""
 
-    scale: float | str
     sign: float
-    """Of uuᵀ in K = (sign·uuᵀ + level·I) g."""
 
     def __init__(self, scale: float | str = 1.0, features: int | None = None) -> None:
         self.scale = scale
@@ -30,42 +27,24 @@ class FieldKernel(OperatorValuedKernel):
         return self.features
 
     def kernels(self) -> list[Kernel]:
-        """The Gaussian kernel."""
+        """Return the Gaussian kernel."""
         return [Gaussian(self.scale)]
 
-    def check_parameters(self) -> None:
-        """The scale is one of a Gaussian kernel."""
-        Gaussian(self.scale).check_parameters()
-
     def check(self, X: Collection, name: str = "X") -> Array:
-        """`X` as vectors with one feature for each output."""
+        """Return `X` as vectors with one feature for each output."""
         X = super().check(X, name)
         if self.features is not None and X.shape[1] != self.features:
-            raise ValueError(
-                f"{name} has {X.shape[1]} features and {self!r} is for fields in {self.features} dimensions; expected as "
-                "many of each"
-            )
+            raise ValueError(f"{name} has {X.shape[1]} features; expected {self.features}, the dimension of {self!r}")
         return X
 
     def level(self, squared: Array, d: int) -> Array:
-        """The factor of I for squared distances ‖u‖²."""
+        """Return the factor of I in d dimensions, for squared distances ‖u‖²."""
         raise TypeError(f"{type(self).__name__} must define level(squared, d)")
 
     def _resolved(self, X: Collection, p: int) -> Self:
         if X.shape[1] != p:
-            raise ValueError(
-                f"y has {p} columns and X has {X.shape[1]}; expected as many of each, since {type(self).__name__} is for "
-                "vector fields"
-            )
-        kernel = Gaussian(self.scale).resolve(X)
-        return type(self)(kernel.scale, X.shape[1])
-
-    def _block(self, x: Array, z: Array) -> Array:
-        xp = namespace(x)
-        u = (x - matched(x, z)) / float(self.scale)
-        squared = xp.sum(u * u)
-        uu = self.sign * (u.T @ u)
-        return (uu + self.level(squared, x.shape[1]) * eye(x.shape[1], x)) * xp.exp(-0.5 * squared)
+            raise ValueError(f"y has {p} columns and X has {X.shape[1]}; expected as many of each for a vector field")
+        return type(self)(Gaussian(self.scale).resolve(X).scale, p)
 
     def _gram(self, X: Array, Z: Array | None) -> FieldBlocks:
         return FieldBlocks(self, X, X if Z is None else matched(X, Z))
@@ -81,7 +60,7 @@ class CurlFree(FieldKernel):
     scale : float or "median"
         s, a distance, as in `Gaussian`.
     features : int, optional
-        The dimension of the field; taken from data by `resolve`.
+        The dimension of the field; set by `resolve`.
 
     Examples
     --------
@@ -93,22 +72,22 @@ class CurlFree(FieldKernel):
     sign = -1.0
 
     def level(self, squared: Array, d: int) -> Array:
-        """1."""
+        """Return 1."""
         return 0.0 * squared + 1.0
 
 
 class DivergenceFree(FieldKernel):
     r"""Fields without sources, :math:`K(x, z) = (uu^\top + (d - 1 - \|u\|^2) I)\, e^{-\|u\|^2/2}` with :math:`u = (x - z)/s`.
 
-    This is :math:`s^2 (\nabla\nabla^\top - \nabla^2 I)` of the Gaussian kernel. Together with the curl-free kernel of the
-    same scale it adds up to a multiple of the identity (Helmholtz).
+    This is :math:`s^2 (\nabla\nabla^\top - \nabla^2 I)` of the Gaussian kernel. Its sum with the curl-free kernel of the same
+    scale is a multiple of the identity (Helmholtz).
 
     Parameters
     ----------
     scale : float or "median"
         s, a distance, as in `Gaussian`.
     features : int, optional
-        The dimension d of the field, at least 2; taken from data by `resolve`.
+        The dimension d of the field, at least 2; set by `resolve`.
 
     Examples
     --------
@@ -121,39 +100,36 @@ class DivergenceFree(FieldKernel):
     sign = 1.0
 
     def level(self, squared: Array, d: int) -> Array:
-        """D − 1 − ‖u‖²."""
+        """Return d − 1 − ‖u‖²."""
         return (d - 1.0) - squared
 
     def check(self, X: Collection, name: str = "X") -> Array:
-        """`X` as vectors, in two dimensions or more."""
+        """Return `X` as vectors in two dimensions or more."""
         X = super().check(X, name)
         if X.shape[1] < 2:
-            raise ValueError(
-                f"{name} has a single feature; expected two or more: on a line only constants are divergence-free"
-            )
+            raise ValueError(f"{name} has a single feature; expected two or more for a field without divergence")
         return X
 
 
 class FieldBlocks(BlockOperator):
     r"""Blocks of a field kernel, applied through n×m matrices only.
 
-    With :math:`w_{ij} = u_{ij} \cdot c_j` the sum of :math:`g\,u_{ij}w_{ij}` over j is
-    :math:`x_i (A\mathbf{1})_i - (AZ)_i`, :math:`A = g \circ w`.
+    With :math:`w_{ij} = u_{ij} \cdot c_j` and :math:`A = g \circ w`, the sum of :math:`g\,u_{ij}w_{ij}` over j is
+    :math:`x_i (A\mathbf{1})_i - (AZ)_i`.
     """
 
     def __init__(self, kernel: FieldKernel, X: Array, Z: Array) -> None:
         super().__init__(X.shape[0], Z.shape[0], X.shape[1], X)
         self.kernel = kernel
-        scale, origin = float(kernel.scale), namespace(Z).mean(Z, axis=0)
+        xp, scale, origin = namespace(X), float(kernel.scale), namespace(Z).mean(Z, axis=0)
         # near the origin little is lost to cancellation
         self.X, self.Z = (X - origin) / scale, (Z - origin) / scale
-        xp = namespace(X)
         squared = xp.clip(squared_euclidean(self.X, None if Z is X else self.Z), 0.0, None)
         self.gaussian = xp.exp(-0.5 * squared)
         self.level = kernel.level(squared, X.shape[1]) * self.gaussian
 
     def matvec(self, coefficients: Array) -> Array:
-        """Σⱼ g (sign·u (u·c) + level·c)."""
+        """Return Σⱼ g (sign·u (u·c) + level·c)."""
         xp = namespace(self.X)
         C = self.expect(coefficients, self.columns)
         A = self.gaussian * (self.X @ C.T - xp.sum(self.Z * C, axis=1))
@@ -161,12 +137,12 @@ class FieldBlocks(BlockOperator):
         return self.kernel.sign * along + self.level @ C
 
     def transposed(self) -> FieldBlocks:
-        """Sides exchanged: the blocks are symmetric."""
+        """Return the map with the sides exchanged: the blocks are symmetric."""
         scale = float(self.kernel.scale)
         return FieldBlocks(self.kernel, self.Z * scale, self.X * scale)
 
     def joint(self, Y: Array, W: Array) -> Array:
-        """Values g (sign·(y·u)(u·w) + level·y·w)."""
+        """Return g (sign·(y·u)(u·w) + level·y·w)."""
         xp = namespace(self.X)
         Y, W = self.expect(Y, self.rows, "Y"), self.expect(W, self.columns, "W")
         left = xp.sum(self.X * Y, axis=1)[:, None] - Y @ self.Z.T
@@ -174,6 +150,5 @@ class FieldBlocks(BlockOperator):
         return self.kernel.sign * self.gaussian * left * right + self.level * (Y @ W.T)
 
     def diagonal_blocks(self) -> Array:
-        """The level at distance zero, times I."""
-        xp = namespace(self.X)
-        return xp.linalg.diagonal(self.level)[:, None, None] * eye(self.outputs, self.X)[None, :, :]
+        """Return the level at distance zero times I, for each object."""
+        return namespace(self.X).linalg.diagonal(self.level)[:, None, None] * eye(self.outputs, self.X)[None, :, :]

@@ -1,4 +1,4 @@
-"""Outputs that do not act on each other."""
+"""The identity operator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 
 
 class Identity(SeparableOperator):
-    r"""Every output feature is learned alone, :math:`K(x, z) = k(x, z)\,I` (Cortes et al. 2005; IOKR).
+    r"""Output features learned alone, :math:`K(x, z) = k(x, z)\,I` (Cortes et al. 2005; IOKR).
 
     Examples
     --------
@@ -22,5 +22,5 @@ class Identity(SeparableOperator):
         return eye(outputs.coordinates.shape[1], outputs.coordinates)
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
-        """Return None: nothing to decompose."""
+        """Return None: there is nothing to decompose."""
         return None

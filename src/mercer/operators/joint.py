@@ -1,17 +1,24 @@
-"""Joint kernels: similarities of pairs (x, y), as operator-valued kernels induce them (Kadri et al. 2013, section 5.2)."""
+"""Joint kernels: kernels on pairs (x, y), as operator-valued kernels induce them (Kadri et al. 2013, section 5.2)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, like, zeros
+from mercer.core.arrays import Array, clip_spectrum, eigh, like, zeros
 from mercer.core.collections import Collection, as_vectors, count, take
-from mercer.kernels import Gaussian, Linear
-from mercer.kernels.base import Kernel
+from mercer.core.gram_eigh import GramEigh
+from mercer.core.validation import check_real, is_real
+from mercer.embeddings import Embedding, Features, Spectral
+from mercer.kernels import Gaussian, Kernel, Linear
+from mercer.kernels.grams import own
 from mercer.kernels.vectors import matched
+from mercer.operators.base import Outputs, SeparableOperator
 
 
 class Group(NamedTuple):
@@ -32,23 +39,24 @@ class JointKernel(BaseEstimator):
     def __call__(
         self, X: Collection, Y: Collection, X2: Collection | None = None, Y2: Collection | None = None
     ) -> Array:
-        """J between the pairs of `X` and `Y`, or between these and the pairs of `X2` and `Y2`."""
+        """Return J between the pairs of `X` and `Y`, or between these and the pairs of `X2` and `Y2`."""
         if (X2 is None) != (Y2 is None):
             raise ValueError("only one of X2 and Y2 was given; expected both sides of the second pairs, or neither")
-        for inputs, outputs, which in ((X, Y, ""), (X2, Y2, "2")):
-            if inputs is not None and count(inputs) != count(outputs):
-                raise ValueError(
-                    f"X{which} has {count(inputs)} objects and Y{which} has {count(outputs)}; expected pairs, one output "
-                    "for each input"
-                )
+        for inputs, outputs, side in ((X, Y, ""), (X2, Y2, "2")):
+            n, m = (0, 0) if inputs is None else (count(inputs), count(outputs))
+            if n != m:
+                raise ValueError(f"X{side} has {n} objects and Y{side} has {m}; expected pairs")
         return self._matrix(X, Y, X2, Y2)
 
     def resolve(self, X: Collection, Y: Collection) -> JointKernel:
-        """The same with everything that depends on data (a median scale, a covariance) taken from these pairs."""
-        raise TypeError(f"{type(self).__name__} must define resolve(X, Y)")
+        """Return the same with everything that depends on data (a median scale, a covariance) fixed from these pairs."""
+        data = {"input_kernel": (X,), "output_kernel": (Y,), "left": (X, Y), "right": (X, Y), "joint": (X, Y)}
+        parameters = self.get_params(deep=False)
+        parts = {name: parameters[name].resolve(*data[name]) for name in data if name in parameters}
+        return type(self)(**{**parameters, **parts})
 
     def blocks(self, X: Collection, X2: Collection | None, width: int) -> Array:
-        """K(x, x') in `width` output coordinates, of shape (n, m, width, width)."""
+        """Return K(x, x') in `width` output coordinates, of shape (n, m, width, width)."""
         raise TypeError(f"{type(self).__name__} must define blocks(X, X2, width)")
 
     def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
@@ -65,11 +73,11 @@ class CoordinateJoint(JointKernel):
     """
 
     def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
-        """The groups of `width` output coordinates, each with its Gram matrix; the same groups for all inputs."""
+        """Return the groups of `width` output coordinates, each with its Gram matrix; the same groups for all inputs."""
         raise TypeError(f"{type(self).__name__} must define groups(X, X2, width)")
 
     def blocks(self, X: Collection, X2: Collection | None, width: int) -> Array:
-        """K(x, x'), zero off the diagonal."""
+        """Return K(x, x'), zero off the diagonal."""
         groups = self.groups(X, X2, width)
         found = zeros((*groups[0].gram.shape, width, width), groups[0].gram)
         for coordinates, gram in groups:
@@ -78,27 +86,26 @@ class CoordinateJoint(JointKernel):
         return found
 
     def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
-        rows = as_vectors(Y, "Y")
-        others = rows if Y2 is None else matched(rows, as_vectors(Y2, "Y2"))
+        rows, others = _both(Y, Y2, "Y")
         parts = []
         for coordinates, gram in self.groups(X, X2, rows.shape[1]):
             left, right = (like(take(side.T, coordinates), gram) for side in (rows, others))
             parts.append(gram * (left.T @ right))
-        return sum(parts[1:], start=parts[0])
+        return reduce(add, parts)
 
     def __add__(self, other: CoordinateJoint) -> SumJoint:
         return SumJoint(self, other) if isinstance(other, CoordinateJoint) else NotImplemented
 
     def __mul__(self, factor: float) -> ScaledJoint:
-        return ScaledJoint(factor, self) if isinstance(factor, int | float | np.number) else NotImplemented
+        return ScaledJoint(factor, self) if is_real(factor) else NotImplemented
 
     __rmul__ = __mul__
-    # NumPy numbers would otherwise take `number * joint kernel` for themselves
+    # NumPy numbers would otherwise handle `number * joint kernel` themselves
     __array_ufunc__ = None
 
 
 class TensorProductJoint(CoordinateJoint):
-    r"""Inputs alike and outputs alike, :math:`J = k(x, x')\, l(y, y')`: what the identity operator induces.
+    r"""The product of two kernels, :math:`J = k(x, x')\, l(y, y')`, which the identity operator induces.
 
     Parameters
     ----------
@@ -118,12 +125,8 @@ class TensorProductJoint(CoordinateJoint):
         self.input_kernel = input_kernel
         self.output_kernel = output_kernel
 
-    def resolve(self, X: Collection, Y: Collection) -> TensorProductJoint:
-        """Both kernels resolved."""
-        return TensorProductJoint(self.input_kernel.resolve(X), self.output_kernel.resolve(Y))
-
     def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
-        """One for all coordinates, with k."""
+        """Return one group of all coordinates, with k."""
         return [Group(np.arange(width), self.input_kernel(X, X2))]
 
     def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
@@ -132,7 +135,7 @@ class TensorProductJoint(CoordinateJoint):
 
 
 class DiagonalRegularizationJoint(CoordinateJoint):
-    r"""A tensor product that also knows which input coordinate goes with which output coordinate.
+    r"""A tensor product that also pairs each input coordinate with the same output coordinate.
 
     .. math:: J = (1 - \lambda)\, k(x, x')\, \langle y, y' \rangle + \lambda \sum_a x^a x'^a y^a y'^a
 
@@ -158,22 +161,12 @@ class DiagonalRegularizationJoint(CoordinateJoint):
         self.input_kernel = input_kernel
         self.weight = weight
 
-    def resolve(self, X: Collection, Y: Collection) -> DiagonalRegularizationJoint:
-        """The input kernel resolved."""
-        return DiagonalRegularizationJoint(self.input_kernel.resolve(X), self.weight)
-
     def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
-        """Each coordinate for itself, with (1 − λ) k + λ xᵃ x'ᵃ."""
-        weight = float(self.weight)
-        if not 0 <= weight <= 1:
-            raise ValueError(f"weight={self.weight!r} in {type(self).__name__}; expected a number from 0 to 1")
-        rows = as_vectors(X, "X")
-        others = rows if X2 is None else matched(rows, as_vectors(X2, "X2"))
+        """Return a group for each coordinate, with (1 − λ) k + λ xᵃ x'ᵃ."""
+        weight = check_real(self.weight, "weight", 0, 1, closed="both", expected="a number from 0 to 1")
+        rows, others = _both(X, X2, "X")
         if rows.shape[1] != width:
-            raise ValueError(
-                f"inputs have {rows.shape[1]} coordinates and outputs {width}; expected as many of each, since "
-                f"{type(self).__name__} pairs them"
-            )
+            raise ValueError(f"inputs have {rows.shape[1]} coordinates and outputs {width}; expected as many of each")
         shared = (1.0 - weight) * self.input_kernel(X, X2)
         return [
             Group(np.asarray([a]), shared + weight * rows[:, a][:, None] * others[:, a][None, :]) for a in range(width)
@@ -197,12 +190,8 @@ class SumJoint(CoordinateJoint):
         self.left = left
         self.right = right
 
-    def resolve(self, X: Collection, Y: Collection) -> SumJoint:
-        """Both parts resolved."""
-        return SumJoint(self.left.resolve(X, Y), self.right.resolve(X, Y))
-
     def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
-        """Coordinates that share a group in both parts, with the sum of the two Gram matrices."""
+        """Return the coordinates that share a group in both parts, with the sum of the two Gram matrices."""
         found = []
         right = self.right.groups(X, X2, width)
         owner = np.empty(width, dtype=np.intp)
@@ -233,12 +222,76 @@ class ScaledJoint(CoordinateJoint):
         self.factor = factor
         self.joint = joint
 
-    def resolve(self, X: Collection, Y: Collection) -> ScaledJoint:
-        """The joint kernel inside resolved."""
-        return ScaledJoint(self.factor, self.joint.resolve(X, Y))
-
     def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
-        """The groups inside, their Gram matrices multiplied."""
-        if not self.factor > 0:
-            raise ValueError(f"factor={self.factor!r} in ScaledJoint; expected a number above zero")
-        return [Group(own, float(self.factor) * gram) for own, gram in self.joint.groups(X, X2, width)]
+        """Return the groups inside, their Gram matrices multiplied."""
+        factor = check_real(self.factor, "factor", expected="a number above zero")
+        return [Group(coordinates, factor * gram) for coordinates, gram in self.joint.groups(X, X2, width)]
+
+
+@dataclass(eq=False, repr=False)
+class InducedJoint(JointKernel):
+    r"""The joint kernel of an operator learned from data, :math:`J = k(x, x')\, \langle \psi(y), C\, \psi(y') \rangle`.
+
+    For the covariance operator it is :math:`\frac{1}{n} k(x, x') \sum_s l(y, y_s)\, l(y_s, y')`: two outputs are similar if
+    they are similar to the same training outputs.
+
+    Parameters
+    ----------
+    input_kernel, output_kernel : Kernel
+        k and l.
+    operator : SeparableOperator
+        C; `resolve` computes it from pairs. With `Identity()` the result is a `TensorProductJoint`.
+    embedding : Embedding, optional
+        The fitted coordinates of C; set by `resolve`.
+    matrix : array, optional
+        C in these coordinates; set by `resolve`.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> from mercer.operators import Covariance
+    >>> X, Y = np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]])
+    >>> InducedJoint(Linear(), Linear(), Covariance()).resolve(X, Y)(X, Y)  # x x' y y' (1² + 3²)/2
+    array([[  5.,  30.],
+           [ 30., 180.]])
+    """
+
+    input_kernel: Kernel
+    output_kernel: Kernel
+    operator: SeparableOperator
+    embedding: Embedding | None = None
+    matrix: Array | None = None
+
+    def resolve(self, X: Collection, Y: Collection) -> JointKernel:
+        """Return the same with C from these pairs."""
+        k, l = self.input_kernel.resolve(X), self.output_kernel.resolve(Y)
+        if self.operator.is_identity:
+            return TensorProductJoint(k, l)
+        embedding = Spectral() if l.feature_map(Y) is None else Features()
+        embedding.fit(l, l.check(Y, "Y"))
+        values, vectors = eigh(own(k(X), k))
+        values = clip_spectrum(values, f"the input Gram matrix of {k!r}")
+        inputs = GramEigh(vectors, values, vectors)
+        outputs = Outputs(like(embedding.coordinates_, vectors), count(Y), embedding.orthogonal_, inputs)
+        return InducedJoint(k, l, self.operator, embedding, self.operator.matrix(outputs))
+
+    def blocks(self, X: Collection, X2: Collection | None, width: int) -> Array:
+        """Return k(x, x')·C."""
+        return self.input_kernel(X, X2)[:, :, None, None] * self._fitted()[1][None, None, :, :]
+
+    def _matrix(self, X: Collection, Y: Collection, X2: Collection | None, Y2: Collection | None) -> Array:
+        embedding, matrix = self._fitted()
+        sides = {"Y": Y} if Y2 is None else {"Y": Y, "Y2": Y2}
+        rows = [like(embedding.transform(embedding.kernel_.check(side, name)), matrix) for name, side in sides.items()]
+        return self.input_kernel(X, X2) * (rows[0] @ matrix @ rows[-1].T)
+
+    def _fitted(self) -> tuple[Embedding, Array]:
+        if self.embedding is None or self.matrix is None:
+            raise ValueError(f"{type(self).__name__} has an operator learned from pairs; call resolve(X, Y) first")
+        return self.embedding, self.matrix
+
+
+def _both(first: Collection, second: Collection | None, name: str) -> tuple[Array, Array]:
+    """Return both collections as vectors of one library; the first twice if there is no second."""
+    rows = as_vectors(first, name)
+    return rows, rows if second is None else matched(rows, as_vectors(second, f"{name}2"))

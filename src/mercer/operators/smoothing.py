@@ -13,19 +13,19 @@ from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 
 
 class Smoothing(SeparableOperator):
-    r"""Neighbouring points of a curve are learned together, :math:`K(x, z) = k(x, z)\,T`, :math:`T_{st} = e^{-|s - t| / h}`.
+    r"""Neighbouring points of a curve learned together, :math:`K(x, z) = k(x, z)\,T`, :math:`T_{st} = e^{-|s - t| / h}`.
 
     Parameters
     ----------
     length : float
-        h, in the units of the grid; 0 learns the points one by one.
+        h, in the units of the grid; with 0 the points are learned alone.
     grid : array (p,), optional
-        Where the curves are observed, in ascending order; by default 0, 1, …, p − 1.
+        Points at which the curves are observed, in ascending order; by default 0, 1, …, p − 1.
     period : float, optional
-        Where the curves close, such as 365 for days of the year.
+        The period of closed curves, such as 365 for days of the year.
     quadrature : bool, default=False
-        Take sums over the grid for integrals: T becomes :math:`W^{1/2} T W^{1/2}` with trapezoidal weights W, scaled to a mean
-        eigenvalue of one. The coordinates of outputs then have to be multiplied by :math:`W^{1/2}`.
+        Approximate integrals: T becomes :math:`W^{1/2} T W^{1/2}` with trapezoidal weights W, scaled to a mean eigenvalue of one.
+        The coordinates of outputs then have to be multiplied by :math:`W^{1/2}`.
 
     Examples
     --------
@@ -52,16 +52,14 @@ class Smoothing(SeparableOperator):
         return (spectrum.vectors * spectrum.values) @ spectrum.vectors.T
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum:
-        """Return the eigendecomposition of T, kept for the grids seen last."""
-        p = outputs.coordinates.shape[1]
+        """Return the eigendecomposition of T, kept for the last few grids."""
+        reference = outputs.coordinates
+        p = reference.shape[1]
         points = check_grid(np.arange(float(p)) if self.grid is None else self.grid, self.period)
         if len(points) != p:
-            raise ValueError(
-                f"grid has {len(points)} points and outputs have {p} coordinates; expected as many of each"
-            )
+            raise ValueError(f"grid has {len(points)} points; expected {p}, one for each coordinate of the outputs")
         length = check_real(self.length, "length", 0, closed="left", expected=_LENGTH)
         values, vectors = _decomposed(tuple(points.tolist()), length, self.period, bool(self.quadrature))
-        reference = outputs.coordinates
         return OperatorSpectrum(like(values, reference), None if vectors is None else like(vectors, reference))
 
 
@@ -72,7 +70,7 @@ _LENGTH = "a finite number, zero or more, in the units of the grid"
 def _decomposed(
     points: tuple[float, ...], length: float, period: float | None, quadrature: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Eigenvalues and eigenvectors of T; no vectors where it is the identity."""
+    """Return eigenvalues and eigenvectors of T; None in place of the vectors if it is the identity."""
     if length == 0:
         return np.ones(len(points)), None
     matrix = smoothing_matrix(points, length, period)
@@ -85,16 +83,12 @@ def _decomposed(
 
 
 def smoothing_matrix(grid: Any, length: float, period: float | None = None) -> np.ndarray:
-    r"""Return the similarity of points of a curve, :math:`T_{st} = e^{-|s - t| / h}`, for ``Separable(kernel, T)``.
+    r"""Return the matrix of `Smoothing`, :math:`T_{st} = e^{-|s - t| / h}`, for ``Separable(kernel, T)``.
 
     Parameters
     ----------
-    grid : array (p,)
-        Where the curves are observed, in ascending order.
-    length : float
-        h, in the units of the grid; 0 is the identity matrix, which learns the points one by one.
-    period : float, optional
-        Where the curves close: |s − t| is then the shorter way round.
+    grid, length, period
+        As in `Smoothing`. Distances |s − t| on closed curves are the shorter way round.
 
     Examples
     --------
@@ -134,9 +128,7 @@ def check_grid(grid: Any, period: float | None = None) -> np.ndarray:
     """Return `grid` as ascending numbers that fit into one period."""
     points = np.asarray(grid, dtype=float)
     if points.ndim != 1 or len(points) == 0 or not np.all(np.isfinite(points)) or np.any(np.diff(points) <= 0):
-        raise ValueError(
-            f"grid={grid!r:.60}; expected finite numbers in ascending order, one for each point of a curve"
-        )
+        raise ValueError(f"grid={grid!r:.60}; expected finite numbers in ascending order, one for each point")
     if period is not None and not period > points[-1] - points[0]:
         raise ValueError(f"period={period!r}; expected more than {points[-1] - points[0]:g}, the width of the grid")
     return points
