@@ -71,4 +71,8 @@ def test_vowels():
     assert VOWELS.last_in("Frosch") == ("r", "o", "sch")
     assert VOWELS.last_in("schlau") == ("", "", "schl")
     assert VOWELS.last_in("") == ("", "", "")
+    assert VOWELS.last_in("schlafsaal") == ("s", "aa", "l")
     assert VOWELS.syllables("") == 0
+    assert VOWELS.syllables("Haustür") == 2
+    assert "Ä" in VOWELS
+    assert "ñ" not in VOWELS

@@ -59,6 +59,7 @@ def test_tags_may_be_strings_tuples_or_missing(model):
     plain = Inflection().fit(["rat", "bus", "cat", "kiss"], ["rats", "buses", "cats", "kisses"])
     assert plain.predict(["bat", "miss"]).tolist() == ["bats", "misses"]
     assert as_requests([("a", " V ;;PST")]) == [Request("a", ("V", "PST"))]
+    assert as_requests([("ox", ("N", "PL"))]) == [Request("ox", ("N", "PL"))]
 
 
 def test_ranks_are_log_probabilities_best_first(model):
@@ -162,7 +163,7 @@ def test_a_lemma_no_script_fits_is_its_own_form():
         ([("a", "V", "x")], ["a"], ValueError, r"X\[0\] is \('a', 'V', 'x'\); expected a lemma, or a pair"),
         ([3], ["a"], TypeError, r"X\[0\] is 3, a int"),
         ([(3, "V")], ["a"], TypeError, r"lemma of X\[0\]=3; expected a string"),
-        ([("a", 3)], ["a"], TypeError, r"the tags of X\[0\] are 3"),
+        ([("a", 3)], ["a"], TypeError, r"tags of X\[0\] is 3"),
         ([("a", (3,))], ["a"], TypeError, r"tag of X\[0\]=3; expected a string"),
         (["a", "b"], ["a"], ValueError, "X has 2 objects and y has 1"),
         (["a"], [3], TypeError, r"y\[0\]=3; expected a string"),

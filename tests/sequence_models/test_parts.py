@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.sequence_models.aligned import trust_in_scores
-from mercer.sequence_models.context_model import ContextModel
-from mercer.sequence_models.contexts import (
+from mercer.sequence_models.context_model import (
     AFTER,
     BEFORE,
     HISTORY_COLUMNS,
     INPUT_COLUMNS,
+    ContextModel,
     Examples,
     Settings,
     held_out_loss,
@@ -23,9 +23,9 @@ from mercer.sequence_models.contexts import (
     starting_settings,
 )
 from mercer.sequence_models.hamming_ridge import hamming_gram, hamming_kernel, ridge_coefficients, weight_slopes
-from mercer.sequence_models.inventory import Inventory, alternating_class, classes_through
+from mercer.sequence_models.inventory import Inventory, alternating_class, chunk_features, classes_through
 from mercer.sequence_models.ngrams import END, NgramModel
-from mercer.sequence_models.symbols import Alphabet
+from mercer.sequence_models.symbols import Alphabet, SequenceCodec
 
 rng = np.random.default_rng(0)
 
@@ -101,6 +101,17 @@ def test_histories_by_hand():
         "output vowel before": 1,
     }
     assert found[1].tolist() == [0, 0, BEFORE, BEFORE, BEFORE]
+
+
+def test_chunks_alike_in_spelling_share_features():
+    found = chunk_features([("a",), ("aː",)])
+    assert found.tolist() == [[0.5, 0.0, 1.0, 0.0, 1.0], [0.0, 0.5, 1.0, 1.0, 1.0]]
+
+
+def test_sequences_come_back_as_they_were_written():
+    codec = SequenceCodec.of([["a", "b"], ["c"]])
+    assert codec.decode(codec.encode([["b", "c"]], "y")).tolist() == [["b", "c"]]
+    assert SequenceCodec.of(["ab"]).decode([("b", "c")]).tolist() == ["bc"]
 
 
 def test_vowels_are_found():

@@ -5,7 +5,7 @@
 | `aligned` | `AlignedSequences`: spelling to sound and the like |
 | `alignment` | `Aligner`: one chunk of the output for each input symbol |
 | `inventory` | symbols, chunks and their features, vowels and consonants |
-| `contexts`, `context_model` | contexts of symbols, and the kernel ridges from contexts to chunks |
+| `context_model` | contexts of symbols, and the kernel ridges from contexts to chunks |
 | `ngrams` | `NgramModel`, the model of runs of symbols |
 | `inflection` | `Inflection`: lemma and tags to form |
 | `edits` | `Script`: the edits from a lemma to a form, and the cheapest one |

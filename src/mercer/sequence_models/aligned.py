@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
@@ -20,10 +20,9 @@ from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.context_model import ContextModel, Reading
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.ngrams import NgramModel
-from mercer.sequence_models.symbols import SequenceCodec
+from mercer.sequence_models.symbols import Chunk, SequenceCodec
 
-_TRUST_IN_RUNS = 0.2
-"""Weight of the model of runs, of 1 in all, before it is learned."""
+_TRUST_IN_RUNS = 0.2  # weight of the model of runs, of 1 in all, before it is learned
 
 
 @dataclass(eq=False, repr=False)
@@ -61,14 +60,10 @@ class AlignedSequences(WordEstimator):
 
     Attributes
     ----------
-    aligner_ : Aligner
-        The fitted alignment.
-    inventory_ : Inventory
-        Symbols and chunks.
+    aligner_, inventory_, runs_ : Aligner, Inventory, NgramModel
+        The alignment, the symbols and chunks, the model of runs.
     models_ : list of ContextModel
         Forwards and backwards, with own ridges, then with shared ones.
-    runs_ : NgramModel
-        The model of runs.
     trust_ : array
         The weight of the score of each model, and of the runs.
 
@@ -118,26 +113,25 @@ class AlignedSequences(WordEstimator):
         held_out = np.isin(np.arange(len(words)), order[: min(self.held_out, len(words) // 4)])
         word_codes = [inventory.inputs_.codes(word) for word in words]
         cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
-        models = [
-            ContextModel(backwards, shared, self.sample, self.landmarks, self.seed).fit(
-                inventory, word_codes, cut_codes, ~held_out
-            )
+        ways = [
+            ContextModel(backwards, shared, self.sample, self.landmarks, self.seed)
             for shared in ((False, True) if sum(map(len, words)) <= self.together else (False,))
             for backwards in (False, True)
         ]
-        self.aligner_, self.inventory_, self.models_ = aligner, inventory, models
+        self.aligner_, self.inventory_ = aligner, inventory
+        self.models_ = [model.fit(inventory, word_codes, cut_codes, ~held_out) for model in ways]
         self._codec = SequenceCodec.of(as_objects(y, "y"))
         runs = [_runs(word, cut) for word, cut in zip(word_codes, cut_codes, strict=True)]
         self.runs_ = NgramModel().fit([run for run, out in zip(runs, held_out, strict=True) if not out])
         self.trust_ = self._learn_trust(words, sounds, held_out)
-        for model in models:
+        for model in self.models_:
             model.solve(np.ones(len(words), dtype=bool))
         self.runs_ = NgramModel().fit(runs)
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
-        """Return the `k` best outputs of each input, best first, with scores (higher is better).
+        """Return the `k` best outputs of each input, or as many as the beam found, best first, with scores (higher is better).
 
-        Fewer than `k` if the beam found fewer. Candidates that cannot be aligned with an input have score −∞.
+        Candidates that cannot be aligned with an input have score −∞.
         """
         check_is_fitted(self, "trust_")
         check_whole(k, "k")
@@ -168,24 +162,20 @@ class AlignedSequences(WordEstimator):
         require_as_many(len(predicted), len(outputs))
         return -self._mean_loss(self._codec.decode(outputs), predicted)
 
-    # -- candidates and their scores ------------------------------------------------------------------
-
-    def _constructed(self, word: tuple[Hashable, ...]) -> tuple[list[tuple[Hashable, ...]], np.ndarray]:
+    def _constructed(self, word: Chunk) -> tuple[Sequence[Chunk], np.ndarray]:
         """Return the outputs the beams find, each once, with its best scores."""
         if not word:
             return [()], np.zeros((1, len(self.models_) + 1))
         rows = np.concatenate([model.beam(word, self.width) for model in self.models_])
         rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
         scores = self._scores(word, [model.read(word) for model in self.models_], rows)
-        best: dict[tuple[Hashable, ...], np.ndarray] = {}
+        best: dict[Chunk, np.ndarray] = {}
         for row, score in zip(rows, scores, strict=True):
             sound = self.inventory_.spell(row)
             best[sound] = np.maximum(best.get(sound, score), score)
         return list(best), np.asarray(list(best.values()))
 
-    def _given(
-        self, word: tuple[Hashable, ...], sounds: Sequence[tuple[Hashable, ...]]
-    ) -> tuple[Sequence[tuple[Hashable, ...]], np.ndarray]:
+    def _given(self, word: Chunk, sounds: Sequence[Chunk]) -> tuple[Sequence[Chunk], np.ndarray]:
         """Return given outputs with their scores, each cut by the aligner."""
         scores = np.full((len(sounds), len(self.trust_)), -np.inf)
         readings = [model.read(word) for model in self.models_]
@@ -197,13 +187,11 @@ class AlignedSequences(WordEstimator):
                 scores[i] = self._scores(word, readings, row[None, :])[0]
         return sounds, scores
 
-    def _scores(self, word: tuple[Hashable, ...], readings: list[Reading], rows: np.ndarray) -> np.ndarray:
+    def _scores(self, word: Chunk, readings: list[Reading], rows: np.ndarray) -> np.ndarray:
         by_context = [model.score(reading, rows) for model, reading in zip(self.models_, readings, strict=True)]
         codes = self.inventory_.inputs_.codes(word)
         by_runs = [self.runs_.log_probability(_runs(codes, row)) for row in rows]
         return np.column_stack([*by_context, by_runs])
-
-    # -- fitting --------------------------------------------------------------------------------------
 
     def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray) -> np.ndarray:
         scores, correct = [], []
@@ -215,22 +203,18 @@ class AlignedSequences(WordEstimator):
         return trust_in_scores(scores, correct, np.asarray([each] * len(self.models_) + [_TRUST_IN_RUNS]))
 
     def _alignable(self, aligner: Aligner, words: list[Any], sounds: list[Any]) -> tuple[list[Any], list[Any]]:
-        short = [i for i, (x, y) in enumerate(zip(words, sounds, strict=True)) if not aligner.can_align(x, y)]
-        if short:
-            warnings.warn(
-                f"{len(short)} of {len(words)} pairs, first X[{short[0]}], have more than longest={self.longest} output "
-                "symbols per input symbol and were left out; raise longest to keep them",
-                UserWarning,
-                stacklevel=4,
-            )
-        kept = [i for i in range(len(words)) if len(words[i]) and aligner.can_align(words[i], sounds[i])]
+        fits = [aligner.can_align(x, y) for x, y in zip(words, sounds, strict=True)]
+        if not all(fits):
+            short = f"{len(fits) - sum(fits)} of {len(words)} pairs, first X[{fits.index(False)}], have more than"
+            advice = "output symbols per input symbol and were left out; raise longest to keep them"
+            warnings.warn(f"{short} longest={self.longest} {advice}", UserWarning, stacklevel=4)
+        kept = [i for i, word in enumerate(words) if len(word) and fits[i]]
         if not kept:
             raise ValueError(f"no pair of X and y can be aligned with longest={self.longest}; raise longest")
         return [words[i] for i in kept], [sounds[i] for i in kept]
 
 
 def _runs(word: np.ndarray, cut: np.ndarray) -> tuple[tuple[int, int], ...]:
-    """Return symbols with their chunks, as the model of runs sees them."""
     return tuple(zip(word.tolist(), cut.tolist(), strict=True))
 
 
@@ -242,8 +226,7 @@ def trust_in_scores(
     .. math:: \min_w \; -\sum_i \log \frac{\sum_{c \text{ correct}} e^{w^\top s_{ic}}}{\sum_c e^{w^\top s_{ic}}}
               + \frac{\text{strength}}{2} \lVert w - \text{prior} \rVert^2
 
-    `scores` holds an array (candidates, scores) for each list and `correct` a mask of its correct candidates. Lists without a
-    correct candidate, or without a wrong one, are left out.
+    Lists without a correct candidate, or without a wrong one, are left out.
     """
     useful = [(s, c) for s, c in zip(scores, correct, strict=True) if c.any() and not c.all()]
     if not useful:

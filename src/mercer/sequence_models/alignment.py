@@ -18,8 +18,7 @@ class Aligner:
     .. math:: p(x, y) = \sum_{c_1 \dots c_n = y} \; \prod_i p(x_i, c_i)
 
     The table p is learned by expectation maximisation, from a start that prefers chunks of one symbol; `align` then cuts
-    where the product is largest. Every input symbol has exactly one chunk, so the joint table and p(chunk | symbol) give the
-    same cut.
+    where the product is largest.
 
     Parameters
     ----------
@@ -57,9 +56,9 @@ class Aligner:
         self._inputs = Alphabet(symbol for x, _ in pairs for symbol in x)
         self._outputs = Alphabet(symbol for _, y in pairs for symbol in y)
         if (len(self._inputs) + 1) * self._chunk_codes() > 2**63:
+            sizes = f"{len(self._inputs)} input and {len(self._outputs)} output symbols"
             raise ValueError(
-                f"{len(self._inputs)} input and {len(self._outputs)} output symbols make too many chunks of {self.longest} "
-                "to number; lower longest, or write the sequences in fewer symbols"
+                f"{sizes} make too many chunks to number; lower longest={self.longest}, or use fewer symbols"
             )
         lattices = [self._lattice(x, y) for x, y in pairs]
         starts = np.concatenate([[0], np.cumsum([len(lattice) for lattice in lattices])])
@@ -76,9 +75,8 @@ class Aligner:
     def align(self, x: Symbols, y: Symbols) -> list[Chunk]:
         """Return the likeliest chunks of `y`, one for each symbol of `x`; unseen pairs of symbol and chunk are unlikely."""
         if not self.can_align(x, y):
-            raise ValueError(
-                f"an output of {len(y)} symbols cannot be cut into {len(x)} chunks of at most {self.longest}; raise longest"
-            )
+            parts = f"{len(x)} chunks of at most {self.longest}"
+            raise ValueError(f"an output of {len(y)} symbols cannot be cut into {parts}; raise longest")
         if not len(x):
             return []
         codes = self._lattice(x, y)
@@ -86,14 +84,11 @@ class Aligner:
         unseen = float(self._log_table.min()) - 10.0
         scores = np.where(self._known[place] == codes, self._log_table[place], unseen)
         sizes = _best_cut(scores.reshape(len(x), len(y) + 1, self.longest + 1))
-        ends = np.cumsum(sizes)
-        return [tuple(y[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+        return [tuple(y[end - size : end]) for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
 
     def can_align(self, x: Symbols, y: Symbols) -> bool:
         """Whether `y` can be cut into chunks at all."""
         return len(y) <= self.longest * len(x)
-
-    # -- symbols and chunks as numbers ----------------------------------------------------------------
 
     def _chunk_codes(self) -> int:
         return (len(self._outputs) + 2) ** self.longest
@@ -113,11 +108,9 @@ class Aligner:
         return (letters[:, None, None] * self._chunk_codes() + chunks).ravel()
 
     def _copied(self, known: np.ndarray) -> np.ndarray:
-        same = np.zeros(len(known))
         itself = self._outputs.codes(self._inputs.symbols)
         letters = np.flatnonzero(itself != UNKNOWN)
-        same[np.isin(known, letters * self._chunk_codes() + itself[letters] + 1)] = 1.0
-        return same
+        return np.isin(known, letters * self._chunk_codes() + itself[letters] + 1).astype(float)
 
     def _sizes(self, known: np.ndarray) -> np.ndarray:
         base = len(self._outputs) + 2
@@ -134,10 +127,8 @@ def _expected_counts(  # noqa: C901
     for pair in range(len(lengths)):
         n, m = lengths[pair]
         cells = events[starts[pair] : starts[pair + 1]].reshape(n, m + 1, longest + 1)
-        before = np.zeros((n + 1, m + 1))
-        after = np.zeros((n + 1, m + 1))
-        before[0, 0] = 1.0
-        after[n, m] = 1.0
+        before, after = np.zeros((n + 1, m + 1)), np.zeros((n + 1, m + 1))
+        before[0, 0] = after[n, m] = 1.0
         for i in range(n):
             # each row is scaled to sum to one, so that long sequences do not underflow
             for j in range(m + 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,13 @@ class WordEstimator(BaseEstimator):
 
     loss: Any
 
-    def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
-        """Return the `k` best outputs of each input, best first."""
-        raise TypeError(f"{type(self).__name__} must define rank(X, k, candidates)")
+    rank: Callable[..., list[Ranked]]
 
     def predict(self, X: Any, candidates: Any = None) -> np.ndarray:
         """Predict the output of each input; among `candidates`, one collection for all inputs, if given."""
         return as_objects([ranked.objects[0] for ranked in self.rank(X, 1, candidates)])
 
     def _mean_loss(self, outputs: Collection, predicted: np.ndarray) -> float:
-        """Return the mean of the user's loss, or the share of wrong predictions."""
         loss = ZeroOne() if self.loss is None else as_loss(self.loss)
         return float(np.mean(loss.paired(outputs, predicted)))
 

@@ -1,4 +1,8 @@
-"""The probability of each chunk an input symbol may stand for, given its context."""
+"""Contexts of symbols, and the probability of each chunk an input symbol may stand for, given its context.
+
+A context is a row of numbers: the neighbours of a symbol, its place in the word, and the output before it. The cost of a
+difference in each column is learned from words left out.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +11,214 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
 
-from mercer.sequence_models.contexts import (
-    INPUT_COLUMNS,
-    Examples,
-    Settings,
-    history_contexts,
-    input_contexts,
-    learn_settings,
-    starting_settings,
+from mercer.core.compiled import compiled
+from mercer.sequence_models.hamming_ridge import (
+    hamming_gram,
+    hamming_kernel,
+    log_softmax,
+    ridge_coefficients,
+    weight_slopes,
 )
-from mercer.sequence_models.hamming_ridge import hamming_kernel, log_softmax, ridge_coefficients
 from mercer.sequence_models.inventory import Inventory
 
-PARTS = 4
-"""Parts into which words are cut to learn settings."""
-COMMON, OWN = 0.2, 1.0
-"""Strength of the penalty on settings: of a class towards the start, and of one symbol towards its class."""
-ENOUGH = 40
-"""Number of contexts that a symbol needs for settings of its own."""
-NEVER = -10.0
-"""Log-probability of a chunk that its symbol never stood for."""
-_BLOCK = 4096
+PARTS = 4  # parts into which words are cut to learn settings
+COMMON, OWN = 0.2, 1.0  # penalty on settings: of a class towards the start, and of one symbol towards its class
+ENOUGH = 40  # contexts that a symbol needs for settings of its own
+NEVER = -10.0  # log-probability of a chunk that its symbol never stood for
+BEFORE, AFTER = -2, -3  # the symbols before the first of a sequence, and after the last
+_NEIGHBOURS, _BLOCK = 4, 4096
+_FAR = 3  # counts of symbols and of syllables are distinguished up to this one
+
+_OFFSETS = [offset for size in range(1, _NEIGHBOURS + 1) for offset in (-size, size)]
+INPUT_COLUMNS = (
+    "symbol",
+    *(f"{kind} {offset:+d}" for kind in ("symbol", "class") for offset in _OFFSETS),
+    *("consonants after", "consonants before", "syllables before", "syllables after", "double after", "double before"),
+    *("vowel after", "vowel before", "last three", "last two", "first three"),
+)
+HISTORY_COLUMNS = ("chunk -1", "chunk -2", "output -1", "output -2", "output vowel before")
+
+
+@compiled
+def input_contexts(word: np.ndarray, vowels: np.ndarray) -> np.ndarray:
+    """Return a row of `INPUT_COLUMNS` for each symbol of `word`; `vowels[s]` is true if symbol s is a vowel."""
+    n = len(word)
+    rows = np.empty((n, len(INPUT_COLUMNS)), dtype=np.int64)
+    base = len(vowels) + 4
+    is_vowel = np.zeros(n, dtype=np.bool_)
+    for i in range(n):
+        is_vowel[i] = word[i] >= 0 and vowels[word[i]]
+    syllables = np.zeros(n, dtype=np.int64)
+    found = 0
+    for i in range(n):
+        if is_vowel[i] and (i == 0 or not is_vowel[i - 1]):
+            found += 1
+        syllables[i] = found
+    for i in range(n):
+        column = 0
+        rows[i, column] = word[i]
+        for size in range(1, _NEIGHBOURS + 1):
+            rows[i, column + 2 * size - 1] = _at(word, i - size)
+            rows[i, column + 2 * size] = _at(word, i + size)
+        column += 2 * _NEIGHBOURS
+        for size in range(1, _NEIGHBOURS + 1):
+            rows[i, column + 2 * size - 1] = is_vowel[i - size] if i >= size else BEFORE
+            rows[i, column + 2 * size] = is_vowel[i + size] if i + size < n else AFTER
+        column += 2 * _NEIGHBOURS + 1
+        after = i + 1
+        while after < n and not is_vowel[after]:
+            after += 1
+        before = i - 1
+        while before >= 0 and not is_vowel[before]:
+            before -= 1
+        rows[i, column] = 2 * min(after - i - 1, _FAR) + (after == n)
+        rows[i, column + 1] = 2 * min(i - 1 - before, _FAR) + (before < 0)
+        rows[i, column + 2] = min(syllables[i], _FAR)
+        rows[i, column + 3] = min(found - syllables[i], _FAR)
+        rows[i, column + 4] = _at(word, i + 1) == _at(word, i + 2)
+        rows[i, column + 5] = _at(word, i - 1) == _at(word, i - 2)
+        rows[i, column + 6] = _at(word, after)
+        rows[i, column + 7] = _at(word, before)
+        last_two = (_at(word, n - 2) + 3) * base + word[n - 1] + 3
+        rows[i, column + 8] = (_at(word, n - 3) + 3) * base * base + last_two
+        rows[i, column + 9] = last_two
+        rows[i, column + 10] = ((word[0] + 3) * base + _at(word, 1) + 3) * base + _at(word, 2) + 3
+    return rows
+
+
+@compiled
+def _at(word: np.ndarray, i: int) -> int:
+    if i < 0:
+        return BEFORE
+    return word[i] if i < len(word) else AFTER
+
+
+@compiled
+def history_contexts(chunks: np.ndarray, i: int, spelled: np.ndarray, vowels: np.ndarray) -> np.ndarray:
+    """Return `HISTORY_COLUMNS` for position `i` of each row of `chunks`; ``spelled[c]`` holds the output symbols of chunk c."""
+    rows = np.full((len(chunks), len(HISTORY_COLUMNS)), BEFORE, dtype=np.int64)
+    for hypothesis in range(len(chunks)):
+        row = rows[hypothesis]
+        for back in range(min(i, 2)):
+            row[back] = chunks[hypothesis, i - 1 - back]
+        seen = 0
+        for j in range(i - 1, -1, -1):
+            for k in range(spelled.shape[1] - 1, -1, -1):
+                symbol = spelled[chunks[hypothesis, j], k]
+                if symbol >= 0:
+                    if seen < 2:
+                        row[2 + seen] = symbol
+                    seen += 1
+                    if vowels[symbol] and row[4] == BEFORE:
+                        row[4] = symbol
+            if seen >= 2 and row[4] != BEFORE:
+                break
+    return rows
+
+
+@dataclass
+class Settings:
+    """The parameters of a ridge over contexts: the cost of a difference in each column, and three numbers."""
+
+    weights: np.ndarray
+    alpha: float = 0.1
+    offset: float = 0.1  # constant added to the kernel
+    sharpness: float = 5.0  # s of p(c) ∝ exp(−½ s ‖h − ψ_c‖²)
+
+    def kernel(self, A: np.ndarray, B: np.ndarray | None = None) -> np.ndarray:
+        """Return k(a, b) for each row a of `A` and b of `B`, by default of `A` itself."""
+        return (hamming_gram(A, self.weights) if B is None else hamming_kernel(A, B, self.weights)) + self.offset
+
+    def logarithms(self) -> np.ndarray:
+        """Return all parameters as one vector without bounds."""
+        return np.log(np.concatenate([self.weights, [self.alpha, self.offset, self.sharpness]]))
+
+    @classmethod
+    def from_logarithms(cls, values: np.ndarray) -> Settings:
+        """Return the settings of a vector of logarithms."""
+        found = np.exp(values)
+        return cls(found[:-3], *(float(value) for value in found[-3:]))
+
+
+@dataclass
+class Examples:
+    """Contexts of input symbols and the chunks they stood for."""
+
+    contexts: np.ndarray
+    chunks: np.ndarray
+    options: np.ndarray  # boolean, (examples, chunks): the chunks each could have stood for
+    features: np.ndarray  # ψ of every chunk
+    folds: np.ndarray  # the part each example belongs to; those of one word are in one part
+
+
+def learn_settings(groups: Sequence[Examples], start: Settings, strength: float = 0.2, rounds: int = 20) -> Settings:
+    """Find the settings, shared by all groups, with the least `held_out_loss` + ½ `strength` ‖θ − θ₀‖² of their logarithms."""
+    theta = start.logarithms()
+
+    def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
+        away = values - theta
+        total, slope = 0.5 * strength * away @ away, strength * away
+        for group in groups:
+            value, change = held_out_loss(values, group)
+            total, slope = total + value, slope + change
+        return float(total), slope
+
+    bounds = [(-7.0, 3.0)] * len(theta)
+    found = minimize(loss, theta, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": rounds})
+    return Settings.from_logarithms(found.x)
+
+
+def held_out_loss(values: np.ndarray, group: Examples) -> tuple[float, np.ndarray]:
+    """Return −Σ log p(c_i) over the parts of a group, each left out in turn, and its slope in the logarithms of the settings."""
+    settings = Settings.from_logarithms(values)
+    kernel = hamming_gram(group.contexts, settings.weights)
+    slopes = np.zeros_like(kernel)
+    targets = group.features[group.chunks]
+    loss = alpha_slope = sharpness_slope = 0.0
+    for part in np.unique(group.folds):
+        out, rest = np.flatnonzero(group.folds == part), np.flatnonzero(group.folds != part)
+        if not len(rest):
+            continue
+        system = kernel[np.ix_(rest, rest)] + settings.offset
+        system[np.diag_indices(len(rest))] += settings.alpha
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        dual = cho_solve(factor, targets[rest], check_finite=False)
+        across = kernel[np.ix_(out, rest)] + settings.offset
+        # −½‖h − ψ_c‖² less −½‖h‖², which is the same for all c
+        nearness = (across @ dual) @ group.features.T - 0.5 * np.sum(group.features**2, axis=1)
+        scores = np.where(group.options[out], settings.sharpness * nearness, -np.inf)
+        probabilities = np.exp(log_softmax(scores))
+        right = probabilities[np.arange(len(out)), group.chunks[out]]
+        loss -= float(np.sum(np.log(np.maximum(right, 1e-300))))
+        # the slope runs backwards through the softmax, the scores and the ridge
+        excess = probabilities
+        excess[np.arange(len(out)), group.chunks[out]] -= 1.0
+        sharpness_slope += float(np.sum(excess * nearness))
+        by_point = settings.sharpness * excess @ group.features
+        by_system = -cho_solve(factor, across.T @ by_point, check_finite=False) @ dual.T
+        slopes[np.ix_(out, rest)] += by_point @ dual.T
+        slopes[np.ix_(rest, rest)] += by_system
+        alpha_slope += float(np.trace(by_system))
+    by_weight = weight_slopes(group.contexts, slopes * kernel)
+    slope = np.concatenate([by_weight, [alpha_slope, float(slopes.sum()), sharpness_slope]])
+    return loss, slope * np.exp(values)
+
+
+def starting_settings() -> Settings:
+    """Return the settings before learning: the nearer a column, the more it matters."""
+    columns = INPUT_COLUMNS + HISTORY_COLUMNS
+    weights = np.full(len(columns), 0.25)
+    for j, name in enumerate(columns):
+        kind, _, offset = name.partition(" ")
+        if kind in ("symbol", "class") and offset:
+            weights[j] = 0.5 / abs(int(offset))
+        elif kind in ("last", "first"):
+            weights[j] = 0.05
+    weights[0] = 1.0
+    return Settings(weights)
 
 
 class Reading(NamedTuple):
@@ -57,7 +247,7 @@ class ContextModel:
     .. math:: p(c \mid x, i, \text{history}) \propto \exp(-\tfrac{s}{2} \lVert h - \psi_c \rVert^2), \quad
               h = \sum_j k(\text{context}, \text{context}_j)\, z_j
 
-    with the product-Hamming kernel over the columns of `mercer.sequence_models.contexts`.
+    with the product-Hamming kernel over `INPUT_COLUMNS` and `HISTORY_COLUMNS`.
 
     Parameters
     ----------
@@ -103,18 +293,15 @@ class ContextModel:
         self.systems_ = [self._solve(group, chosen) for group in range(len(self.settings_))]
         return self
 
-    # -- words in, log-probabilities out ------------------------------------------------------------
-
     def read(self, x: Sequence[Hashable]) -> Reading:
         """Return a word as this model reads it."""
         x = x[::-1] if self.backwards else x
         codes = self.inventory_.inputs_.codes(x)
-        contexts = input_contexts(codes, self.inventory_.input_vowels_)
-        options = [np.flatnonzero(self.options_[code]) if code >= 0 else np.empty(0, dtype=np.int64) for code in codes]
-        for i, symbol in enumerate(x):
-            if not len(options[i]):
-                options[i] = np.asarray([self.inventory_.chunk_of_unknown(symbol)])
-        return Reading(codes, contexts, options)
+        options = []
+        for symbol, code in zip(x, codes, strict=True):
+            known = np.flatnonzero(self.options_[code]) if code >= 0 else np.empty(0, dtype=np.int64)
+            options.append(known if len(known) else np.asarray([self.inventory_.chunk_of_unknown(symbol)]))
+        return Reading(codes, input_contexts(codes, self.inventory_.input_vowels_), options)
 
     def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
         """Return the log-probabilities of the options at position `i` after each row of chunks in `before`."""
@@ -133,8 +320,7 @@ class ContextModel:
 
     def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
         """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
-        cuts = cuts[:, ::-1] if self.backwards else cuts
-        cuts = np.ascontiguousarray(cuts)
+        cuts = np.ascontiguousarray(cuts[:, ::-1] if self.backwards else cuts)
         total = np.zeros(len(cuts))
         for i, options in enumerate(reading.options):
             values = np.full((len(cuts), len(self.inventory_.chunks_)), NEVER)
@@ -153,8 +339,6 @@ class ContextModel:
             rows, scores = rows[parent], values.ravel()[best]
             rows[:, i] = options[option]
         return rows[:, ::-1] if self.backwards else rows
-
-    # -- learning -----------------------------------------------------------------------------------
 
     def _contexts(self, word: np.ndarray, cut: np.ndarray) -> np.ndarray:
         inventory = self.inventory_
@@ -184,10 +368,14 @@ class ContextModel:
                 if len(found.chunks) >= ENOUGH:
                     self.settings_[group] = learn_settings([found], common, OWN, rounds=10)
 
+    def _members(self, group: int, chosen: np.ndarray) -> np.ndarray:
+        """Return the contexts of one ridge in the chosen words, by their positions."""
+        return np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
+
     def _examples(self, group: int, sample: float, chosen: np.ndarray) -> Examples:
         """Sample contexts of one ridge from the chosen words, in parts."""
         rng = np.random.default_rng((self.seed, group))
-        mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
+        mine = self._members(group, chosen)
         words = rng.permutation(np.unique(self._owner[mine]))
         words = words[: max(PARTS, round(len(words) * sample / max(1, len(mine))))]
         part = np.full(len(self._words), -1)
@@ -198,18 +386,16 @@ class ContextModel:
         return Examples(contexts, chunks, self.options_[contexts[:, 0]], self.inventory_.features_, parts)
 
     def _solve(self, group: int, chosen: np.ndarray) -> System:
-        settings = self.settings_[group]
-        mine = np.flatnonzero((self.group_[self._contexts_of_all[:, 0]] == group) & chosen[self._owner])
+        settings, mine = self.settings_[group], self._members(group, chosen)
         contexts, targets = self._contexts_of_all[mine], self.inventory_.features_[self._chunks[mine]]
         known = np.unique(self._chunks[mine])
-        if len(known) < 2:  # nothing to choose between: never asked
-            marks, dual = contexts[:0], np.zeros((0, targets.shape[1]))
-        elif len(contexts) > self.landmarks:
-            rng = np.random.default_rng((self.seed, group))
-            marks = contexts[np.sort(rng.choice(len(mine), self.landmarks, replace=False))]
-            dual = ridge_coefficients(settings, contexts, targets, marks, _BLOCK)
-        else:
-            marks, dual = contexts, ridge_coefficients(settings, contexts, targets)
+        marks, dual = contexts[:0], targets[:0]  # with nothing to choose between a ridge is never asked
+        if len(known) > 1:
+            rng, drawn = np.random.default_rng((self.seed, group)), None
+            if len(mine) > self.landmarks:
+                drawn = contexts[np.sort(rng.choice(len(mine), self.landmarks, replace=False))]
+            dual = ridge_coefficients(settings, contexts, targets, drawn, _BLOCK)
+            marks = contexts if drawn is None else drawn
         inputs, histories = np.hsplit(marks, [len(INPUT_COLUMNS)])
         votes = dual @ self.inventory_.features_[known].T
         return System(settings, np.ascontiguousarray(inputs), np.ascontiguousarray(histories), known, votes)

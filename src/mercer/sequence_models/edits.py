@@ -6,18 +6,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+# stands in an ending for the last letter of the stem, repeated (hop, hopping); from the private use area of Unicode
 DOUBLE = "\ue000"
-"""Stands in an ending for the last letter of the stem, repeated (*hop*, *hopping*); from the private use area of Unicode."""
-
+# a word is inflected as a whole; its particle goes to the end (aufgeben, gibt auf); or stays in front (aufgegeben)
 WHOLE, MOVED, KEPT = "whole", "moved", "kept"
-"""A word is inflected as a whole; its particle goes to the end (*aufgeben*, *gibt auf*); or stays in front (*aufgegeben*)."""
-
-_LONGEST_PREFIX = 6
-_LONGEST_CHANGE = 2
-_SHORTEST_REST = 3
-"""Fewest letters of a word without its particle."""
+_LONGEST_PREFIX, _LONGEST_CHANGE = 6, 2
+_SHORTEST_REST = 3  # fewest letters of a word without its particle
+# a letter cut or added at the end costs 1; a stem of fewer than two letters is hardly one
 _PREFIX_COST, _CHANGE_COST, _CHANGED_LETTER_COST, _PARTICLE_COST, _LOST_STEM_COST = 2.0, 1.5, 0.25, 1.5, 4.0
-"""A letter cut or added at the end costs 1; a stem of fewer than two letters is hardly one."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +64,7 @@ def changed(stem: str, old: str, new: str) -> str | None:
 
 @dataclass(frozen=True)
 class Vowels:
-    """The vowels: letters that, without accent or capital, are one of `letters`.
-
-    Examples
-    --------
-    >>> vowels = Vowels("aeiou")
-    >>> "Ä" in vowels, "ñ" in vowels, vowels.syllables("Haustür"), vowels.last_in("schlafsaal")
-    (True, False, 2, ('s', 'aa', 'l'))
-    """
+    """The vowels: letters that, without accent or capital, are one of `letters`."""
 
     letters: str = "aeiou"
 
@@ -93,16 +82,13 @@ class Vowels:
 
     def last_in(self, stem: str) -> tuple[str, str, str]:
         """Return the last vowels that consonants follow, with the letter before and those consonants: (before, vowels, after)."""
-        end = len(stem)
-        while end > 0 and stem[end - 1] in self:
-            end -= 1
-        after = end
-        while after > 0 and stem[after - 1] not in self:
-            after -= 1
-        start = after
-        while start > 0 and stem[start - 1] in self:
-            start -= 1
-        return stem[max(start - 1, 0) : start], stem[start:after], stem[after:end]
+        ends, end = [], len(stem)
+        for vowels in (True, False, True):
+            while end > 0 and (stem[end - 1] in self) == vowels:
+                end -= 1
+            ends.append(end)
+        last, after, start = ends
+        return stem[max(start - 1, 0) : start], stem[start:after], stem[after:last]
 
 
 def particles_moved(lemmas: Sequence[str], forms: Sequence[str]) -> list[str]:
@@ -192,7 +178,4 @@ def _with_double(script: Script, word: str, vowels: Vowels) -> Script:
 
 
 def _common(a: str, b: str) -> int:
-    length = 0
-    while length < min(len(a), len(b)) and a[length] == b[length]:
-        length += 1
-    return length
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -15,27 +15,21 @@ class _Settings(Protocol):
 
     alpha: float
 
-    def kernel(self, A: np.ndarray, B: np.ndarray) -> np.ndarray: ...
-
-    def gram(self, A: np.ndarray) -> np.ndarray: ...
+    def kernel(self, A: np.ndarray, B: np.ndarray | None = None) -> np.ndarray: ...
 
 
 def ridge_coefficients(
-    settings: _Settings,
-    rows: np.ndarray,
-    targets: np.ndarray,
-    landmarks: np.ndarray | None = None,
-    block: int = 2048,
+    settings: _Settings, rows: np.ndarray, targets: np.ndarray, landmarks: np.ndarray | None = None, block: int = 2048
 ) -> np.ndarray:
     """Solve the ridge, one coefficient for each row, or the ridge within the span of `landmarks`, one for each of these.
 
     With landmarks the normal equations are summed over blocks of rows.
     """
     if landmarks is None:
-        gram = settings.gram(rows)
+        gram = settings.kernel(rows)
         gram[np.diag_indices(len(gram))] += settings.alpha
         return solve(gram, targets, assume_a="pos", overwrite_a=True, check_finite=False)
-    system = settings.alpha * settings.gram(landmarks)
+    system = settings.alpha * settings.kernel(landmarks)
     right = np.zeros((len(landmarks), targets.shape[1]))
     for start in range(0, len(rows), block):
         across = settings.kernel(rows[start : start + block], landmarks)

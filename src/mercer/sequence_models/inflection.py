@@ -15,11 +15,9 @@ from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.edits import Vowels, particles_moved, script_of
 from mercer.sequence_models.inflection_decision import Decision
 from mercer.sequence_models.inflection_search import Columns, Request, Search
-from mercer.structures.sequences import is_sequence
+from mercer.structures.sequences import require_sequence
 
-_TOGETHER = 512
-"""Requests searched at a time."""
-_SEPARATOR = ";"
+_TOGETHER = 512  # requests searched at a time
 
 
 @dataclass(eq=False, repr=False)
@@ -100,19 +98,16 @@ class Inflection(WordEstimator):
         particles = particles_moved(lemmas, forms)
         tags = (tag for request in requests for tag in request.tags)
         search = Search(Columns(tags, vowels), particles, self.width)
-        scripts = [
-            script_of(lemma, form, vowels, search.particle(lemma)) for lemma, form in zip(lemmas, forms, strict=True)
-        ]
-        decision = Decision(self.sample, self.rounds, self.landmarks, self.seed)
-        search.fit(requests, scripts, decision)
+        pairs = zip(lemmas, forms, strict=True)
+        scripts = [script_of(lemma, form, vowels, search.particle(lemma)) for lemma, form in pairs]
+        search.fit(requests, scripts, Decision(self.sample, self.rounds, self.landmarks, self.seed))
         self.particles_, self.search_ = particles, search
         return self
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
-        """Return the `k` likeliest forms of each input, best first, with their log-probabilities.
+        """Return the `k` likeliest forms of each input, or as many as the beam found, best first, with their log-probabilities.
 
-        Fewer than `k` if the beam found fewer. Candidates have the log-probability of the cheapest script that leads to them; −∞
-        if that has a step never seen in training.
+        Candidates have that of the cheapest script that leads to them; −∞ if that has a step never seen in training.
         """
         check_is_fitted(self, "search_")
         check_whole(k, "k")
@@ -127,18 +122,11 @@ class Inflection(WordEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Return minus the mean loss of the predictions; by default, minus the share of forms that are not exactly right."""
         predicted = self.predict(X)
-        forms = as_forms(y, len(predicted))
-        return -self._mean_loss(as_objects(forms), predicted)
+        return -self._mean_loss(as_objects(as_forms(y, len(predicted))), predicted)
 
 
 def as_requests(X: Any, name: str = "X") -> list[Request]:
-    """Convert lemmas, or pairs (lemma, tags), to requests; tags in one string are separated by ``;``.
-
-    Examples
-    --------
-    >>> as_requests([("go", "V;PST"), ("ox", ("N", "PL")), "child"])[:2]
-    [Request(lemma='go', tags=('V', 'PST')), Request(lemma='ox', tags=('N', 'PL'))]
-    """
+    """Convert lemmas, or pairs (lemma, tags), to requests; tags in one string are separated by ``;``."""
     return [_request(item, f"{name}[{i}]") for i, item in enumerate(as_objects(X, name))]
 
 
@@ -152,10 +140,7 @@ def as_forms(y: Any, n: int, name: str = "y") -> list[str]:
 
 
 def _request(item: Any, name: str) -> Request:
-    if not is_sequence(item):
-        raise TypeError(
-            f"{name} is {item!r:.40}, a {type(item).__name__}; expected a lemma, or a pair (lemma, tags) such as ('go', 'V;PST')"
-        )
+    require_sequence(item, name, "a lemma, or a pair (lemma, tags) such as ('go', 'V;PST')")
     pair = (item, ()) if isinstance(item, str) else tuple(item)
     if len(pair) != 2:
         raise ValueError(f"{name} is {pair!r:.60}; expected a lemma, or a pair (lemma, tags)")
@@ -163,11 +148,8 @@ def _request(item: Any, name: str) -> Request:
     check_instance(lemma, f"lemma of {name}", str, expected="a string")
     if not lemma:
         raise ValueError(f"the lemma of {name} is empty; expected at least one letter. Drop such rows first")
-    parts = tags.split(_SEPARATOR) if isinstance(tags, str) else tags
-    if not is_sequence(parts):
-        raise TypeError(
-            f"the tags of {name} are {tags!r:.40}; expected a string such as 'V;PST', or a tuple of strings"
-        )
+    parts = tags.split(";") if isinstance(tags, str) else tags
+    require_sequence(parts, f"tags of {name}", "a string such as 'V;PST', or a tuple of strings")
     for tag in parts:
         check_instance(tag, f"tag of {name}", str, expected="a string")
     return Request(str(lemma), tuple(str(tag).strip() for tag in parts if tag.strip()))

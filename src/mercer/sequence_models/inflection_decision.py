@@ -16,12 +16,9 @@ from mercer.sequence_models.symbols import Alphabet
 Row = tuple[Hashable, ...]
 
 _BLOCK = 2048
-_WIDE_AND_NARROW = (0.15, 0.6)
-"""Starting costs of a difference: the first kernel of the sum is wider than the second."""
-_ALPHA, _TEMPERATURE = 0.1, 0.15
-_STRENGTH = 0.02
-_STEPS_DOWN, _STEPS_UP = 6.0, 4.0
-"""Bounds on the change of a logarithm."""
+_WIDE_AND_NARROW = (0.15, 0.6)  # starting costs of a difference: the first kernel of the sum is wider than the second
+_STRENGTH = 0.02  # of the penalty on settings
+_STEPS_DOWN, _STEPS_UP = 6.0, 4.0  # bounds on the change of a logarithm
 
 
 @dataclass
@@ -31,9 +28,7 @@ class Decision:
     .. math:: p(c \mid x) \propto \exp(h_c(x) / T), \quad h(x) = \bar y + \sum_i k(x, x_i) z_i
 
     with one-hot outputs, their mean :math:`\bar y`, and a sum of product-Hamming kernels whose weights, with alpha and T, are
-    learned by leave-one-out.
-
-    The parameters are those of `Inflection`.
+    learned by leave-one-out. The parameters are those of `Inflection`.
     """
 
     sample: int = 400
@@ -74,21 +69,18 @@ class Decision:
         return logs[Alphabet(distinct).codes(rows)]
 
     def _codes(self, rows: Sequence[Row]) -> np.ndarray:
-        columns = [
-            alphabet.codes(column) for alphabet, column in zip(self.columns_, zip(*rows, strict=True), strict=True)
-        ]
-        return np.column_stack(columns)
+        columns = zip(self.columns_, zip(*rows, strict=True), strict=True)
+        return np.column_stack([alphabet.codes(column) for alphabet, column in columns])
 
 
 @dataclass
 class Settings:
     r"""The kernel :math:`k(x, z) = \sum_m a_m \exp(-\sum_j w_{mj} [x_j \ne z_j])`, alpha, and the temperature of the softmax."""
 
-    weights: np.ndarray
-    """(kernels, columns)."""
+    weights: np.ndarray  # (kernels, columns)
     sizes: np.ndarray
-    alpha: float = _ALPHA
-    temperature: float = _TEMPERATURE
+    alpha: float = 0.1
+    temperature: float = 0.15
 
     @classmethod
     def starting(cls, columns: int) -> Settings:
@@ -111,25 +103,17 @@ class Settings:
         """Return the kernels of the sum."""
         return [size * hamming_kernel(A, B, weights) for size, weights in zip(self.sizes, self.weights, strict=True)]
 
-    def kernel(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """Return k(a, b) for each row a of `A` and b of `B`."""
-        return np.sum(self.terms(A, B), axis=0)
-
-    def gram(self, A: np.ndarray) -> np.ndarray:
-        """Return k(a, a') for all rows of `A`."""
-        return self.kernel(A, A)
+    def kernel(self, A: np.ndarray, B: np.ndarray | None = None) -> np.ndarray:
+        """Return k(a, b) for each row a of `A` and b of `B`, by default of `A` itself."""
+        return np.sum(self.terms(A, A if B is None else B), axis=0)
 
 
 def learn_settings(rows: np.ndarray, targets: np.ndarray, prior: np.ndarray, rounds: int) -> Settings:
-    """Find the settings with the least leave-one-out loss, with a penalty that keeps them near the start.
-
-    `rows` holds numbers, `targets` one-hot rows, and `prior` is the mean of the targets.
-    """
+    """Find the settings with the least leave-one-out loss of one-hot targets, with a penalty that keeps them near the start."""
     start = Settings.starting(rows.shape[1])
-    origin = start.logarithms()
+    origin, strength = start.logarithms(), _STRENGTH / np.sqrt(len(rows))
     if not rounds:
         return start
-    strength = _STRENGTH / np.sqrt(len(rows))
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
         away = values - origin
@@ -144,14 +128,15 @@ def learn_settings(rows: np.ndarray, targets: np.ndarray, prior: np.ndarray, rou
 def leave_one_out_loss(
     settings: Settings, rows: np.ndarray, targets: np.ndarray, prior: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    r"""Return the mean of :math:`-\log p(y_i)`, each row predicted by the ridge without it, and its slope in the logarithms.
+    """Return the mean of −log p(y_i), each row predicted by the ridge without it, and its slope in the logarithms.
 
-    With B = (K + αI)⁻¹ and Z = B(Y − prior) the prediction of row i without it is :math:`y_i - z_i / B_{ii}`, exactly; p is the
-    softmax of predictions over the temperature.
+    With B = (K + αI)⁻¹ and Z = B(Y − prior) the prediction of row i without it is y_i − z_i / B_ii, exactly.
     """
     n = len(rows)
     terms = settings.terms(rows, rows)
-    inverse = _inverse(np.sum(terms, axis=0) + settings.alpha * np.eye(n))
+    factor = cholesky(np.sum(terms, axis=0) + settings.alpha * np.eye(n), lower=True, check_finite=False)
+    lower, _ = lapack.dpotri(factor, lower=1)
+    inverse = np.tril(lower) + np.tril(lower, -1).T
     dual, own = inverse @ (targets - prior), np.diag(inverse)
     predicted = targets - dual / own[:, None]
     logs = log_softmax(predicted / settings.temperature)
@@ -162,15 +147,8 @@ def leave_one_out_loss(
     carried = inverse @ (excess / own[:, None])
     by_own = np.sum(excess * dual, axis=1) / own**2
     by_kernel = 0.5 * (dual @ carried.T + carried @ dual.T) - (inverse * by_own) @ inverse
-    by_weights = [
-        weights * weight_slopes(rows, by_kernel * t) for weights, t in zip(settings.weights, terms, strict=True)
-    ]
+    pairs = zip(settings.weights, terms, strict=True)
+    by_weights = [weights * weight_slopes(rows, by_kernel * term) for weights, term in pairs]
     by_sizes = [float(np.sum(by_kernel * term)) for term in terms]
     by_alpha = settings.alpha * float(np.trace(by_kernel))
     return loss, np.concatenate([*by_weights, by_sizes, [by_alpha, by_temperature]])
-
-
-def _inverse(system: np.ndarray) -> np.ndarray:
-    """Invert a positive definite matrix."""
-    lower, _ = lapack.dpotri(cholesky(system, lower=True, check_finite=False), lower=1)
-    return np.tril(lower) + np.tril(lower, -1).T

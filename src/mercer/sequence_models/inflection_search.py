@@ -16,18 +16,13 @@ from mercer.sequence_models.edits import DOUBLE, WHOLE, Script, Vowels, particle
 from mercer.sequence_models.inflection_decision import Decision, Row
 
 START, STOP = "^", "$"
-_FAR = 3
-"""Numbers of syllables are distinguished up to this one."""
-_UNLIKELY = -8.0
-"""A class with a lower log-probability is not followed."""
-_BEHIND = 6.0
-"""A partial script that is so much less likely than the best complete ending is dropped."""
+_FAR = 3  # numbers of syllables are distinguished up to this one
+_UNLIKELY = -8.0  # a class with a lower log-probability is not followed
+_BEHIND = 6.0  # a partial script that is so much less likely than the best complete ending is dropped
 _LONGEST_ENDING = 14
 
-Front = tuple[str, str]
-"""The treatment of the particle, and the prefix."""
-Step = tuple[int, Row, Hashable]
-"""The request of a step, the row it looks at, and its class."""
+Front = tuple[str, str]  # the treatment of the particle, and the prefix
+Step = tuple[int, Row, Hashable]  # the request of a step, the row it looks at, and its class
 
 
 class Request(NamedTuple):
@@ -43,8 +38,7 @@ class Partial(NamedTuple):
     owner: int
     score: float
     front: Front
-    word: str
-    """The lemma, or the lemma without its particle."""
+    word: str  # the lemma, or the lemma without its particle
     ending: str = ""
     cut: int = 0
 
@@ -52,9 +46,8 @@ class Partial(NamedTuple):
 class Columns:
     """The rows of the four decisions; each of `tags` is a column of its own.
 
-    Letters are counted from the end of the word, where inflection happens, and the ending is written from its last letter to
-    its first: tags mark the end of a form, and changes of the stem (a dropped *e*, a doubled consonant) are decided when the
-    ending is known.
+    Letters are counted from the end of the word, and the ending is written from its last letter to its first: tags mark the end
+    of a form, and changes of the stem (a dropped *e*, a doubled consonant) are decided when the ending is known.
     """
 
     def __init__(self, tags: Iterable[str], vowels: Vowels) -> None:
@@ -63,8 +56,7 @@ class Columns:
 
     def front(self, lemma: str, tags: tuple[str, ...], particle: str) -> Row:
         """Return the row for the particle and the prefix."""
-        first = (lemma[i : i + 1] for i in range(3))
-        return (*self._tags(tags), particle, *first, *_last(lemma, 3))
+        return (*self._tags(tags), particle, *(lemma[i : i + 1] for i in range(3)), *_last(lemma, 3))
 
     def ending(self, word: str, tags: tuple[str, ...], front: Front, written: str) -> Row:
         """Return the row for the next letter of the ending, to the left of what is `written`."""
@@ -80,10 +72,9 @@ class Columns:
 
     def change(self, word: str, tags: tuple[str, ...], front: Front, ending: str, cut: int) -> Row:
         """Return the row for the change of the last vowels of the stem."""
-        before, vowels, after = self.vowels.last_in(word[: len(word) - cut])
-        near = (before, vowels, after, after[:1])
+        near = self.vowels.last_in(word[: len(word) - cut])
         short = min(self._syllables(word), 2)
-        return (*self._tags(tags), front, cut, *near, ending, ending[:1], *_last(word, 3), short)
+        return (*self._tags(tags), front, cut, *near, near[2][:1], ending, ending[:1], *_last(word, 3), short)
 
     def _tags(self, tags: tuple[str, ...]) -> Row:
         """Return one column for each tag, and one for all of them."""
@@ -105,12 +96,9 @@ def _last(word: str, n: int) -> tuple[str, ...]:
 class Search:
     """The four decisions in the order they are made; `fit` learns them from scripts, `forms` makes words."""
 
-    columns: Columns
-    """The rows the decisions look at."""
-    particles: list[str]
-    """Beginnings of words that can move."""
-    width: int
-    """Partial scripts kept at each step."""
+    columns: Columns  # the rows the decisions look at
+    particles: list[str]  # beginnings of words that can move
+    width: int  # partial scripts kept at each step
 
     def fit(self, requests: Sequence[Request], scripts: Sequence[Script], decision: Decision) -> Search:
         """Learn from requests and the scripts that make their forms; `decision` has the parameters of all decisions."""
@@ -153,8 +141,6 @@ class Search:
                 total[owner] += row[number[label]] if label in number else -np.inf
         return total
 
-    # -- the steps of a script ----------------------------------------------------------------------
-
     def _steps(self, requests: Sequence[Request], scripts: Sequence[Script]) -> tuple[list[Step], ...]:
         """Return the steps of each script, by decision: front, ending, cut, change."""
         columns = self.columns
@@ -168,8 +154,6 @@ class Search:
             cuts.append((i, columns.cut(word, tags, front, ending), script.cut))
             changes.append((i, columns.change(word, tags, front, ending, script.cut), (script.old, script.new)))
         return steps
-
-    # -- one decision after the other ---------------------------------------------------------------
 
     def _fronts(self, requests: Sequence[Request]) -> list[Partial]:
         particles = [self.particle(lemma) for lemma, _ in requests]
@@ -202,15 +186,15 @@ class Search:
     def _cuts(self, requests: Sequence[Request], partials: list[Partial]) -> list[Partial]:
         """Drop letters only if a training lemma lost the same letters, unless nothing else is possible."""
         rows = [self.columns.cut(p.word, requests[p.owner].tags, p.front, p.ending) for p in partials]
-        known: list[Partial] = []
-        other: list[Partial] = []
+        possible = [
+            partial._replace(score=score, cut=cut)
+            for partial, cut, score in _classes(self.cut_, partials, rows)
+            if cut <= len(partial.word) and not (cut and partial.ending.startswith(DOUBLE))
+        ]
         seen = set(self.cuts_)
-        for partial, cut, score in _classes(self.cut_, partials, rows):
-            word, longer = partial.word, partial._replace(score=score, cut=cut)
-            if cut <= len(word) and not (cut and partial.ending.startswith(DOUBLE)):
-                (known if word[len(word) - cut :] in seen else other).append(longer)
+        known = [p for p in possible if p.word[len(p.word) - p.cut :] in seen]
         served = {partial.owner for partial in known}
-        return self._kept(known + [partial for partial in other if partial.owner not in served])
+        return self._kept(known + [partial for partial in possible if partial.owner not in served])
 
     def _kept(self, partials: Iterable[Partial]) -> list[Partial]:
         """Keep the best partial scripts of each request."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from mercer.sequence_models.symbols import Alphabet, Chunk, Symbols
 
-_IDENTITY = 0.5
-"""Weight of a chunk's identity among its features, next to 1 for each character and each symbol."""
+_IDENTITY = 0.5  # weight of a chunk's identity among its features, next to 1 for each character and each symbol
 
 
 class Inventory:
@@ -58,13 +57,7 @@ class Inventory:
 
 
 def chunk_features(chunks: Sequence[Chunk]) -> np.ndarray:
-    """Return one row of features for each chunk; chunks alike in spelling are near each other.
-
-    Examples
-    --------
-    >>> chunk_features([("a",), ("aː",)]).tolist()
-    [[0.5, 0.0, 1.0, 0.0, 1.0], [0.0, 0.5, 1.0, 1.0, 1.0]]
-    """
+    """Return one row of features for each chunk: its identity, the counts of its characters, and the number of its symbols."""
     spelled = [unicodedata.normalize("NFD", "".join(s for s in chunk if isinstance(s, str))) for chunk in chunks]
     characters = Alphabet(chain.from_iterable(spelled))
     counts = np.zeros((len(chunks), len(characters)))
@@ -79,11 +72,6 @@ def alternating_class(sequences: Sequence[Symbols]) -> set[Hashable]:
 
     With A the counts of neighbours (equal neighbours aside) and D its row sums, the classes are the signs of the eigenvector of
     :math:`D^{-1/2} A D^{-1/2}` with the lowest eigenvalue, which is −1 if the classes alternate without exception.
-
-    Examples
-    --------
-    >>> sorted(alternating_class(["banana", "tomato", "pabulum", "nitoba"]))
-    ['a', 'i', 'o', 'u']
     """
     alphabet = Alphabet(symbol for sequence in sequences for symbol in sequence)
     neighbours = np.zeros((len(alphabet), len(alphabet)))
@@ -102,14 +90,10 @@ def alternating_class(sequences: Sequence[Symbols]) -> set[Hashable]:
     return min(sides, key=lambda side: (len(side), alphabet.symbols[0] not in side))
 
 
-def classes_through(
-    chunks: Iterable[Iterable[tuple[Hashable, Sequence[Hashable]]]], outputs: set[Hashable]
-) -> set[Hashable]:
+def classes_through(chunks: Iterable[Iterable[tuple[Hashable, Chunk]]], outputs: set[Hashable]) -> set[Hashable]:
     """Find the input symbols that mostly stand for one of `outputs`, from aligned pairs (symbol, chunk)."""
     balance: dict[Hashable, int] = {}
-    for pairs in chunks:
-        for symbol, chunk in pairs:
-            if chunk:
-                member = any(output in outputs for output in chunk)
-                balance[symbol] = balance.get(symbol, 0) + (1 if member else -1)
+    for symbol, chunk in chain.from_iterable(chunks):
+        if chunk:
+            balance[symbol] = balance.get(symbol, 0) + (1 if any(output in outputs for output in chunk) else -1)
     return {symbol for symbol, votes in balance.items() if votes > 0}

@@ -81,9 +81,8 @@ class NgramModel:
             self._known[gram] = found
         return found
 
-    # a saved model holds the sequences, as numbers, and counts them again when loaded
-
     def __getstate__(self) -> dict[str, Any]:
+        # a saved model holds the sequences, as numbers, and counts them again when loaded
         if not hasattr(self, "sequences_"):
             return {"order": self.order}
         symbols = Alphabet(chain.from_iterable(self.sequences_))

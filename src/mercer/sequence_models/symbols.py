@@ -9,25 +9,15 @@ from typing import Any
 import numpy as np
 
 from mercer.core.collections import as_objects
-from mercer.structures.sequences import is_sequence
+from mercer.structures.sequences import require_sequence
 
-UNKNOWN = -1
-"""The number of every symbol that an alphabet does not hold."""
-
+UNKNOWN = -1  # the number of every symbol that an alphabet does not hold
 Symbols = Sequence[Hashable]
-Chunk = tuple[Hashable, ...]
-"""The run of output symbols, empty or short, that one input symbol stands for."""
+Chunk = tuple[Hashable, ...]  # the run of output symbols, empty or short, that one input symbol stands for
 
 
 class Alphabet:
-    """Distinct symbols in the order they were first seen, numbered from 0.
-
-    Examples
-    --------
-    >>> alphabet = Alphabet("abca")
-    >>> alphabet.symbols, alphabet.codes("cat").tolist()
-    (['a', 'b', 'c'], [2, 0, -1])
-    """
+    """Distinct symbols in the order they were first seen, numbered from 0."""
 
     def __init__(self, symbols: Iterable[Hashable] = ()) -> None:
         self._numbers: dict[Hashable, int] = {symbol: i for i, symbol in enumerate(dict.fromkeys(symbols))}
@@ -44,9 +34,8 @@ class Alphabet:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    # a saved model holds the symbols alone: the keys of a dictionary are not kept in a file unless they are strings
-
     def __getstate__(self) -> dict[str, Any]:
+        # a saved model holds the symbols alone: the keys of a dictionary are not kept in a file unless they are strings
         return {"symbols": self.symbols}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -55,16 +44,7 @@ class Alphabet:
 
 @dataclass
 class SequenceCodec:
-    """Conversion between the user's sequences and tuples of symbols.
-
-    The user's sequences are strings if every one is a string, else lists or tuples like the first one.
-
-    Examples
-    --------
-    >>> codec = SequenceCodec.of([["a", "b"], ["c"]])
-    >>> codec.decode(codec.encode([["b", "c"]], "y"))
-    array([list(['b', 'c'])], dtype=object)
-    """
+    """Conversion between the user's sequences (strings, or lists or tuples like the first one) and tuples of symbols."""
 
     kind: str
 
@@ -81,17 +61,13 @@ class SequenceCodec:
         """Return each sequence as a tuple of symbols."""
         found = []
         for i, sequence in enumerate(as_objects(sequences, name)):
-            if not is_sequence(sequence):
-                raise TypeError(
-                    f"{name}[{i}] is {sequence!r:.40}, a {type(sequence).__name__}; expected a string, or a list of symbols"
-                )
+            require_sequence(sequence, f"{name}[{i}]", "a string, or a list of symbols")
             tokens = tuple(sequence.tolist() if hasattr(sequence, "tolist") else sequence)
             try:
                 hash(tokens)
             except TypeError as error:
-                raise TypeError(
-                    f"{name}[{i}] is {sequence!r:.40}, with a symbol that has no hash; expected strings or numbers"
-                ) from error
+                wrong = f"{name}[{i}] is {sequence!r:.40}, with a symbol that has no hash"
+                raise TypeError(f"{wrong}; expected strings or numbers") from error
             found.append(tokens)
         return found
 
