@@ -164,11 +164,12 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
             decoder.calibrate(to_backend_of(pairs.outputs, fitted.left_out_points()))
         attributes = dict(fitted.attributes)
         solver_reason = attributes.pop("solver_reason_", None) or learner.reason()
+        inputs = None if pairs.input_kernel.pairwise else pairs.inputs
         self.__dict__.update(attributes)
         self.reasons_ = {"solver": solver_reason, "decoder": decoder_reason, "embedding": embedding_reason}
         self.map_, self.input_kernel_, self.output_kernel_ = fitted, pairs.input_kernel, kernel
         self._codec, self.decoder_, self.embedding_ = pairs.codec, decoder, embedding
-        self._kept, self._inputs = pairs.kept, None if pairs.input_kernel.pairwise else pairs.inputs
+        self._kept, self._inputs = pairs.kept, inputs
         self.calibration_ = None
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
