@@ -15,8 +15,8 @@ from mercer.decoders import (
     PerPosition,
     Standardized,
     auto_decoder,
+    base,
     register,
-    registry,
 )
 from mercer.decoders.base import unscaled
 from mercer.embeddings import FeaturesOf, Implicit
@@ -110,10 +110,10 @@ def test_what_is_picked_can_be_fitted(kernel):
 @pytest.fixture
 def registered():
     """The registry, put back afterwards."""
-    before = dict(registry._REGISTERED)
-    yield registry._REGISTERED
-    registry._REGISTERED.clear()
-    registry._REGISTERED.update(before)
+    before = dict(base._REGISTERED)
+    yield base._REGISTERED
+    base._REGISTERED.clear()
+    base._REGISTERED.update(before)
 
 
 def test_a_decoder_of_ones_own_is_registered_in_one_line_and_asked_first(registered):

@@ -17,8 +17,7 @@ from mercer.decoders.pool import snapped
 from mercer.embeddings.base import Embedding
 from mercer.structures.graphs import as_graphs, networkx
 
-_ROUNDS = 10
-"""Most rounds of the alternating minimisation of a barycentre."""
+_ROUNDS = 10  # most rounds of the alternating minimisation of a barycentre
 
 
 @dataclass(frozen=True)

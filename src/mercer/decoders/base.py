@@ -18,8 +18,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.centering import CenteredAt
 from mercer.losses.base import KernelLoss, Loss, resolve_loss
 
-_TOGETHER = 1024
-"""Candidates of several examples whose features are computed in one call."""
+_TOGETHER = 1024  # candidates of several examples whose features are computed in one call
 
 
 class Ranked(NamedTuple):
@@ -261,7 +260,7 @@ def register(priority: int = 100) -> Callable[[D], D]:
     >>> class Nearest(Candidates):
     ...     @classmethod
     ...     def suits(cls, kernel, loss, outputs):
-    ...         return (cls(), "distances are city blocks") if kernel == Laplacian(0.125) else None
+    ...         return (cls(), "distances are city blocks") if repr(kernel) == "Laplacian(scale=0.125)" else None
     >>> _ = register()(Nearest)  # or @register() above the class
     >>> auto_decoder(Laplacian(0.125))
     (Nearest(), 'distances are city blocks')

@@ -21,11 +21,8 @@ from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss
 
-_ROUNDING = 1e-10
-"""Spread of a candidate's scores, relative to their mean, that counts as rounding."""
-
-_ENTRIES = 2**23
-"""Most features of candidates in blocks held at a time, 64 MiB of doubles."""
+_ROUNDING = 1e-10  # spread of a candidate's scores, relative to their mean, that counts as rounding
+_ENTRIES = 2**23  # most features of candidates in blocks held at a time, 64 MiB of doubles
 
 
 @register(priority=0)

@@ -16,11 +16,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.losses import Loss, SquaredError
 
-_SAME = 64 * float(np.finfo(float).eps)
-"""Difference of two vectors, relative to the largest coordinate, that counts as rounding."""
-
-_TIED = 1e-8
-"""Difference of two scores, relative to the larger of 1 and the score, that a search may leave."""
+_SAME = 64 * float(np.finfo(float).eps)  # difference of vectors, relative to the largest coordinate, that is rounding
+_TIED = 1e-8  # difference of two scores, relative to the larger of 1 and the score, that a search may leave
 
 
 @dataclass

@@ -19,14 +19,9 @@ from mercer.kernels.composition import GaussianOf
 from mercer.kernels.vectors import Gaussian, Linear
 from mercer.losses.base import Loss
 
-_TERMS = 2**22
-"""Most Gaussians evaluated at a time, 32 MiB of doubles."""
-
-_MAXIMUM = 1e-9
-"""Difference of two maxima, relative to the sum of the weights, that the iteration may leave."""
-
-_LONGER, _SHORTER = 1.3, 0.5
-"""Factors of the step length after a step that is taken and after one that is not."""
+_TERMS = 2**22  # most Gaussians evaluated at a time, 32 MiB of doubles
+_MAXIMUM = 1e-9  # difference of two maxima, relative to the sum of the weights, that the iteration may leave
+_LONGER, _SHORTER = 1.3, 0.5  # factors of the step length after a step that is taken and after one that is not
 
 
 @register(priority=40)

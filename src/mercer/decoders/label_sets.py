@@ -20,8 +20,7 @@ from mercer.kernels.labels import LabelIndicators, LabelSets
 from mercer.kernels.overlap import LabelsBySize, SizedIndicators
 from mercer.losses import F1, Hamming, Loss
 
-_TIE = 1e-12
-"""Difference of two expected values, relative to the larger, at which they tie."""
+_TIE = 1e-12  # difference of two expected values, relative to the larger, at which they tie
 
 
 class _LabelSetDecoder(Decoder):

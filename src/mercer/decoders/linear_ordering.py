@@ -11,11 +11,8 @@ import numpy as np
 
 from mercer.structures.rankings import pair_signs
 
-COMPARED = 6
-"""Most items for which all orders (720) are compared."""
-
-_ITEMS = 62
-"""Most items of one component: a set of them is the bits of an int64."""
+COMPARED = 6  # most items for which all orders (720) are compared
+_ITEMS = 62  # most items of one component: a set of them is the bits of an int64
 
 
 class Ordered(NamedTuple):

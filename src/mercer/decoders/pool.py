@@ -16,11 +16,8 @@ ROUNDING = 256 * float(np.finfo(float).eps)
 """Relative difference of two scores that counts as rounding. A point alone and the same point in a batch go through different
 matrix products and differ in the last bits; scores that close tie, and the object listed first wins."""
 
-_SAMPLE = 256
-"""Most candidates from which the size of the terms of a score is estimated."""
-
-_SCORES = 2**24
-"""Most scores held at a time, 128 MiB of doubles."""
+_SAMPLE = 256  # most candidates from which the size of the terms of a score is estimated
+_SCORES = 2**24  # most scores held at a time, 128 MiB of doubles
 
 
 @dataclass

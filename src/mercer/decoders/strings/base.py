@@ -19,15 +19,9 @@ from mercer.decoders.strings.answers import Alphabet, LengthRule, Lengths
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
 
-_ENTRIES = 2**22
-"""Most kernel values held dense at a time, 32 MiB of doubles."""
-
-_SCORES = 2**22
-"""Most scores of training outputs held at a time."""
-
-_SAME = 1e-9
-"""Difference of scores, relative to their size, at which a training output is preferred to a constructed sequence, and at which
-an answer counts as the best there is."""
+_ENTRIES = 2**22  # most kernel values held dense at a time, 32 MiB of doubles
+_SCORES = 2**22  # most scores of training outputs held at a time
+_SAME = 1e-9  # relative difference at which training outputs come first, and an answer counts as the best there is
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,8 @@ from mercer.kernels import Subsequence
 from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss
 
-_ITEMS = 2**20
-"""Most extensions scored at a time."""
-
-_FEATURES = 2**16
-"""Most subsequences a model counts."""
+_ITEMS = 2**20  # most extensions scored at a time
+_FEATURES = 2**16  # most subsequences a model counts
 
 
 @register(priority=20)

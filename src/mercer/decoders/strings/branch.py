@@ -17,14 +17,9 @@ from mercer.decoders.strings.base import Constructed
 from mercer.decoders.strings.beam import BeamSearch, grow
 from mercer.decoders.strings.prefixes import Model, Prefixes
 
-_BATCH = 256
-"""Prefixes extended at a time."""
-
-_MEMORY = 2**28
-"""Most bytes of open prefixes."""
-
-_ROUNDING = 1e-10
-"""Difference of a bound and a score, relative to its size, that counts as rounding."""
+_BATCH = 256  # prefixes extended at a time
+_MEMORY = 2**28  # most bytes of open prefixes
+_ROUNDING = 1e-10  # difference of a bound and a score, relative to its size, that counts as rounding
 
 
 class BranchAndBound(BeamSearch):

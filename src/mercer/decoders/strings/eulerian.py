@@ -18,11 +18,8 @@ from mercer.decoders.strings.beam import BeamSearch
 from mercer.decoders.strings.kernels import window_terms
 from mercer.decoders.strings.windows import WindowModel
 
-Gram = tuple[int, ...]
-"""n symbols: an edge from its first n − 1 symbols to its last n − 1."""
-
-Edges = dict[Gram, int]
-"""The count of each n-gram."""
+Gram = tuple[int, ...]  # n symbols: an edge from its first n − 1 symbols to its last n − 1
+Edges = dict[Gram, int]  # the count of each n-gram
 
 
 class EulerianWalk(BeamSearch):

@@ -15,14 +15,9 @@ from mercer.decoders.base import factor, unscaled
 from mercer.kernels import Mismatch, Normalized, Positions, Spectrum, Subsequence, Sum, WeightedDegree
 from mercer.kernels.base import Kernel
 
-_STATES = 2**18
-"""Most stretches near one that occurs for which a model has states."""
-
-_ALL = 2**14
-"""Most stretches that are all enumerated rather than looked for one by one."""
-
-_STEPS = 2**26
-"""Most entries of the table of states and symbols, 256 MiB."""
+_STATES = 2**18  # most stretches near one that occurs for which a model has states
+_ALL = 2**14  # most stretches that are all enumerated rather than looked for one by one
+_STEPS = 2**26  # most entries of the table of states and symbols, 256 MiB
 
 
 @dataclass(frozen=True)

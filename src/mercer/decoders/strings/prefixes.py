@@ -53,11 +53,8 @@ class Prefixes:
         return self.owner, self.text, self.size, self.linear, self.square
 
 
-Outlook = tuple[np.ndarray, ...]
-"""Expected gains of the next symbols."""
-
-Bounder = Callable[[Prefixes], np.ndarray]
-"""For each prefix, a score that no sequence with this prefix exceeds."""
+Outlook = tuple[np.ndarray, ...]  # expected gains of the next symbols
+Bounder = Callable[[Prefixes], np.ndarray]  # for each prefix, a score that no sequence with this prefix exceeds
 
 
 class Model(Protocol):

@@ -8,8 +8,7 @@ from scipy import sparse
 from mercer.decoders.pool import snapped
 from mercer.decoders.strings.prefixes import Bounder, Model, Prefixes
 
-_STEPS = 40
-"""Halvings in the search for the multiplier of a bound; any multiplier gives a bound, the right one the least."""
+_STEPS = 40  # halvings in the search for the multiplier of a bound; any gives a bound, the right one the least
 
 
 class SubsequenceModel(Model):

@@ -13,9 +13,7 @@ from mercer.decoders.pool import snapped
 from mercer.decoders.strings.kernels import Term, require_room
 from mercer.decoders.strings.prefixes import Bounder, Model, Outlook, Prefixes
 
-_AHEAD = 2
-"""Symbols looked ahead."""
-
+_AHEAD = 2  # symbols looked ahead
 Shares = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Gains of the first, second, … copy of every stretch, best first, for each span; the state and the number of each copy; and
 where the list of each span begins, and the last one ends."""
