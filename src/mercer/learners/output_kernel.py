@@ -124,7 +124,7 @@ class _Paths:
         left, lengths, self.span = scipy.linalg.svd(rows, full_matrices=False)
         self.values = to_numpy(spectrum.values)
         self.inside = to_numpy(spectrum.vectors).T @ (left * lengths)
-        diagonal = max(float(self.values.sum()) / ridge.size, np.finfo(float).tiny)
+        diagonal = max(float(self.values.sum()) / ridge.total, np.finfo(float).tiny)
         self.start = float(np.cbrt(0.5 * lengths[0] ** 2 / diagonal))
         self.scale = diagonal * self.start or 1.0
 
