@@ -1,4 +1,4 @@
-"""Outputs as points: coordinates in which learning a map is plain regression."""
+"""Embeddings: coordinates of outputs, in which learning a map is regression."""
 
 from mercer.embeddings.aware import InputAware, KernelCCA, KernelPLS, ReducedRank
 from mercer.embeddings.base import Embedding

@@ -15,33 +15,32 @@ from mercer.kernels.base import Kernel
 class Embedding(BaseEstimator):
     r"""Coordinates for outputs, :math:`L = V V^\top`, so that learning is regression onto the rows of V.
 
-    Fitted, it turns any output into a row (`transform`) whose product with a point is the inner product of the two in
-    feature space, gives its squared norm (`norms`), and writes a point as weights on the outputs it was fitted on
-    (`weights`). Decoders need no more than that.
+    A fitted embedding maps any output to a row (`transform`) whose product with a point is their inner product in feature
+    space, gives its squared norm (`norms`), and writes a point as weights on the fitted outputs (`weights`).
 
     Attributes
     ----------
     kernel_ : Kernel
         The resolved output kernel.
     outputs_ : collection
-        The outputs it was fitted on, N of them.
+        The N fitted outputs.
     paired_ : int
-        How many of them, the first n, have an input.
+        n, the number of outputs with an input; they come first.
     orthogonal_ : bool
-        Whether the columns of V are orthogonal, which makes the covariance operator diagonal.
+        True if the columns of V are orthogonal, which makes the covariance operator diagonal.
     centred_ : bool
-        Whether the columns of V sum to zero.
+        True if the columns of V sum to zero.
     """
 
     orthogonal_: bool = False
     centred_: bool = False
     coordinates_are_outputs: bool = False
     decomposes: bool = False
-    """Whether fitting takes the whole of L apart, which shows by itself when L is not positive semi-definite."""
+    """True if fitting decomposes the whole of L, and so finds out if L is not positive semi-definite."""
     fixed: bool = True
-    """Whether the coordinates of an output do not depend on the other outputs, so that leaving a pair out changes nothing."""
+    """True if the coordinates of an output do not depend on other outputs, so that leaving a pair out does not change them."""
     looks_at_inputs: bool = False
-    """Whether `fit` takes the Gram matrix of the inputs."""
+    """True if `fit` takes the Gram matrix of the inputs."""
     kernel_: Kernel
     outputs_: Collection
     paired_: int
@@ -54,7 +53,7 @@ class Embedding(BaseEstimator):
 
     @property
     def coordinates_(self) -> Array | None:
-        """V, one row for each output; None where outputs are known through the kernel alone."""
+        """V, one row for each output; None if outputs are known through the kernel alone."""
         return None
 
     def transform(self, outputs: Collection) -> Array:
@@ -62,7 +61,7 @@ class Embedding(BaseEstimator):
         raise TypeError(f"{type(self).__name__} must define transform(outputs)")
 
     def rows(self, index: np.ndarray) -> Array:
-        """Return `transform` of some of the fitted outputs, looked up where their coordinates are known."""
+        """Return `transform` of some of the fitted outputs, from their coordinates if they are known."""
         coordinates = self.coordinates_
         return self.transform(take(self.outputs_, index)) if coordinates is None else take(coordinates, index)
 

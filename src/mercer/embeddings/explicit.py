@@ -1,21 +1,20 @@
-"""Outputs whose feature map is finite and known."""
+"""Coordinates from a finite feature map."""
 
 from __future__ import annotations
 
 from typing import Self
 
 from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
-from mercer.core.collections import Collection
+from mercer.core.collections import Collection, count
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
-from mercer.kernels.features import FeatureMap
 
 
 class Features(Embedding):
-    r"""Coordinates by the kernel's own feature map, :math:`v(y) = \phi(y)`.
+    r"""Coordinates by the feature map of the kernel, :math:`v(y) = \phi(y)`.
 
-    Vectors under a linear kernel, indicators for classes, label sets and positions: with d features, everything costs
-    O(n²d) where an implicit embedding costs O(n³).
+    For vectors under a linear kernel, classes, label sets and positions. With d features everything costs O(n²d), with an
+    implicit embedding O(n³).
 
     Examples
     --------
@@ -25,34 +24,33 @@ class Features(Embedding):
     (3, 2)
     """
 
-    feature_map_: FeatureMap
-
     def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
-        """Take the feature map from the kernel; an error if it has none."""
-        super().fit(kernel, outputs, paired)
+        """Take the feature map of the kernel; raise ValueError if it has none."""
+        outputs = kernel.check(outputs, "outputs")
         found = kernel.feature_map(outputs)
         if found is None:
             raise ValueError(
                 f"embedding=Features() needs an output kernel with a finite feature map, and {kernel!r} has none; "
                 "use embedding='auto', or mercer.embeddings.PrincipalComponents()"
             )
-        self.feature_map_ = found
-        self._rows = found(self.outputs_)
+        self.kernel_, self.outputs_, self.feature_map_ = kernel, outputs, found
+        self.paired_ = count(outputs) if paired is None else paired
+        self._rows = found(outputs)
         # Linear: the features are the vectors, so a point is already the answer
-        self.coordinates_are_outputs = self._rows is self.outputs_
+        self.coordinates_are_outputs = self._rows is outputs
         return self
 
     @property
     def coordinates_(self) -> Array:
-        """φ(y) of the fitted outputs."""
+        """The rows φ(y) of the fitted outputs."""
         return self._rows
 
     def transform(self, outputs: Collection) -> Array:
-        """φ(y) of other outputs."""
+        """Return φ(y) of other outputs."""
         return self.feature_map_(outputs)
 
     def weights(self, points: Array) -> Array:
-        """The weights of least norm, h V⁺."""
+        """Return the weights of least norm, h V⁺."""
         xp = namespace(self._rows)
         values, vectors = eigh(self._rows.T @ self._rows)
         values = clip_spectrum(values, "the Gram matrix of the output features")
@@ -64,8 +62,8 @@ class Features(Embedding):
 class FeaturesOf(Features):
     r"""Coordinates by the features of a kernel other than the output kernel, :math:`v(y) = \phi(y)`.
 
-    For a decoder that looks at the expectation of these features and at nothing else: with the identity operator, the
-    weights on the training outputs do not depend on the output kernel, and neither does that expectation.
+    For a decoder that needs the expectation of these features alone: with the identity operator, the weights on the training
+    outputs do not depend on the output kernel, and neither does that expectation.
 
     Parameters
     ----------
@@ -85,5 +83,5 @@ class FeaturesOf(Features):
         self.kernel = kernel
 
     def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
-        """Take the feature map from the kernel of the embedding; the output kernel is not looked at."""
+        """Take the feature map of the kernel of the embedding, and ignore the output kernel."""
         return super().fit(self.kernel, outputs, paired)

@@ -1,4 +1,4 @@
-"""Outputs known through their kernel alone."""
+"""Points as weights on outputs that are known through their kernel alone."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mercer.embeddings.base import Embedding
 class Implicit(Embedding):
     r"""No coordinates: a point is its weights on the training outputs, :math:`h = \sum_j w_j \psi(y_j)`.
 
-    The cheapest embedding for the identity operator, whose weights :math:`(k + \alpha I)^{-1} k_x` need no output
-    kernel at all until decoding.
+    The cheapest embedding for the identity operator, whose weights :math:`(k + \alpha I)^{-1} k_x` need no output kernel
+    before decoding.
 
     Examples
     --------
@@ -23,7 +23,7 @@ class Implicit(Embedding):
     """
 
     def transform(self, outputs: Collection) -> Array:
-        """l(y, y_j) for each output and each of the n paired outputs."""
+        """Return l(y, y_j) for each output and each of the n paired outputs."""
         return self.kernel_(outputs, self._paired())
 
     def _paired(self) -> Collection:
@@ -33,9 +33,7 @@ class Implicit(Embedding):
         return namespace(points).sum((points @ self.kernel_(self._paired())) * points, axis=1)
 
     def weights(self, points: Array) -> Array:
-        """The points themselves; no weight on outputs without inputs."""
+        """Return the points themselves, with zero weight on outputs without inputs."""
         spare = count(self.outputs_) - self.paired_
-        if spare == 0:
-            return points
-        xp = namespace(points)
-        return xp.concat([points, zeros((points.shape[0], spare), points)], axis=1)
+        padding = zeros((points.shape[0], spare), points)
+        return namespace(points).concat([points, padding], axis=1) if spare else points

@@ -8,25 +8,25 @@ import numpy as np
 
 from mercer.core.arrays import Array, namespace, solve_triangular, zeros
 from mercer.core.collections import Collection, count, take
-from mercer.core.pivoted import PivotedFactor, pivoted_cholesky
+from mercer.core.pivoted import pivoted_cholesky
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 
 
 class Pivoted(Embedding):
-    r"""Coordinates on a few pivot outputs, :math:`L \approx V V^\top`, in O(n·rank²) and never all of L.
+    r"""Coordinates on a few pivot outputs, :math:`L \approx V V^\top`, in O(n·rank²) without forming L.
 
     Parameters
     ----------
     rank : int, optional
-        Most columns to take.
+        The largest number of columns.
     tol : float, default=1e-6
-        Stop when this share of the trace of L is left. Zero, and no rank, keeps all but rounding, by LAPACK.
+        Stop when this share of the trace of L is left. Zero without a rank keeps all but rounding, by LAPACK.
 
     Attributes
     ----------
     residual_ : float
-        Share of the trace of L the factor leaves out.
+        Share of the trace of L outside the factor.
 
     Examples
     --------
@@ -39,7 +39,6 @@ class Pivoted(Embedding):
     """
 
     fixed = False
-    factor_: PivotedFactor
 
     def __init__(self, rank: int | None = None, tol: float = 1e-6) -> None:
         self.rank = rank
@@ -54,7 +53,7 @@ class Pivoted(Embedding):
 
     @property
     def decomposes(self) -> bool:  # type: ignore[override]
-        """Whether the whole of L is factored."""
+        """True if the whole of L is factored."""
         return self.rank is None and self.tol == 0.0
 
     @property
@@ -63,16 +62,15 @@ class Pivoted(Embedding):
         return self.factor_.factor
 
     def transform(self, outputs: Collection) -> Array:
-        """Coordinates on the pivots, exact against any point in their span."""
+        """Return coordinates on the pivots, exact against any point in their span."""
         return self.factor_.extend(self.kernel_(outputs, take(self.outputs_, self.factor_.pivots)))
 
     def weights(self, points: Array) -> Array:
-        """Weights on the pivots; zero on every other output."""
-        xp = namespace(points)
+        """Return weights on the pivots, and zero on every other output."""
+        pivots = self.factor_.pivots
         on_pivots = solve_triangular(self.factor_.triangle, points.T, transpose=True).T
-        position = np.full(count(self.outputs_), -1)
-        position[self.factor_.pivots] = np.arange(len(self.factor_.pivots))
-        # one spare column of zeros serves every output that is no pivot
-        padded = xp.concat([on_pivots, zeros((points.shape[0], 1), points)], axis=1)
-        index = np.where(position < 0, len(self.factor_.pivots), position)
-        return take(padded.T, index).T
+        # one column of zeros serves every output that is not a pivot
+        padded = namespace(points).concat([on_pivots, zeros((points.shape[0], 1), points)], axis=1)
+        column = np.full(count(self.outputs_), len(pivots))
+        column[pivots] = np.arange(len(pivots))
+        return take(padded.T, column).T
