@@ -135,7 +135,10 @@ def test_bad_rows_are_named(row, message):
     [
         ("{", "the text is not JSON"),
         ("[]", "the JSON text is .*; expected a dict"),
-        ('{"experiment": "toy"}', "missing environment, parameters, rows, seconds, seeds"),
+        (
+            '{"experiment": "toy"}',
+            "missing environment, missing parameters, missing rows, missing seconds, missing seeds;",
+        ),
     ],
 )
 def test_bad_json_is_named(text, message):

@@ -23,12 +23,10 @@ from mercer._version import __version__
 from mercer.core.files import written_atomically
 from mercer.structures.graphs import forget_views
 
-_WITHOUT_MODELS = ("cli", "datasets", "report", "testing")
-"""Rooms whose types are never part of a model."""
-
 _FORMAT = "mercer-model"
+_WITHOUT_MODELS = ("cli", "datasets", "report", "testing")  # rooms whose types are never part of a model
+# types of other libraries that training pairs and kernels may hold; none of them can be called
 _DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array")
-"""Types of other libraries that training pairs and kernels may hold; none of them can be called."""
 
 
 def save(model: Any, path: str | Path) -> Path:
@@ -44,29 +42,21 @@ def save(model: Any, path: str | Path) -> Path:
     >>> bool(same[0])
     True
     """
-    sio = require_skops()
-    path = Path(path)
+    sio, path = require_skops(), Path(path)
     forget_views(model)
     content = {"format": _FORMAT, "version": __version__, "model": model}
     try:
         data = sio.dumps(content)
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise TypeError(
-            f"skops cannot write a part of the model ({error}), such as a tensor of another library; fit on NumPy arrays to "
-            "save a model"
-        ) from error
+        why = f"skops cannot write a part of the model ({error}), such as a tensor of another library"
+        raise TypeError(f"{why}; fit on NumPy arrays to save a model") from error
     foreign = [name for name in sio.get_untrusted_types(data=data) if name not in trusted_types()]
-    nameless = [name for name in foreign if "<" in name]
-    if nameless:
-        raise TypeError(
-            f"the model holds {', '.join(nameless)}, which cannot be imported; define it with a name at the top of a module"
-        )
+    if nameless := [name for name in foreign if "<" in name]:
+        held = f"the model holds {', '.join(nameless)}, which cannot be imported"
+        raise TypeError(f"{held}; define it with a name at the top of a module")
     if foreign:
-        warnings.warn(
-            f"the model holds {', '.join(foreign)}; to load it, the reader must have that code and pass trust={foreign!r}",
-            UserWarning,
-            stacklevel=2,
-        )
+        advice = f"to load it, the reader must have that code and pass trust={foreign!r}"
+        warnings.warn(f"the model holds {', '.join(foreign)}; {advice}", UserWarning, stacklevel=2)
     with written_atomically(path) as temporary:
         temporary.write_bytes(data)
     return path
@@ -84,8 +74,7 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
         a library you trust, such as ``"sklearn.tree._tree.Tree"`` for ``regressor=RandomForestRegressor()``. Only name what
         you would import yourself.
     """
-    sio = require_skops()
-    path = Path(path)
+    sio, path = require_skops(), Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path={str(path)!r}; there is no such file")
     if path.is_dir():
@@ -96,10 +85,8 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
         named = _types_in(sio, path)
         foreign = [name for name in named if name not in {*trusted_types(), *trust}]
         if foreign:
-            raise ValueError(
-                f"{path.name} asks for {', '.join(foreign)}, which mercer.load does not build. If it is code of your own, "
-                f"or of a library you trust, pass trust={foreign!r}; otherwise do not load this file"
-            )
+            advice = f"If it is code of your own, or of a library you trust, pass trust={foreign!r}; otherwise do not load it"
+            raise ValueError(f"{path.name} asks for {', '.join(foreign)}, which mercer.load does not build. {advice}")
         content = sio.load(path, trusted=named)
     except (BadZipFile, KeyError, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name} is damaged: {error}; save the model again") from error

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from mercer.uncertainty.answers import Explanation
 
 _WIDTH, _LINE, _LABEL = 560.0, 22.0, 250.0
-
+_STYLE = """
+.parts { max-width: 40rem; margin: .5rem 0 1rem; color: var(--soft, currentColor); }
+.parts svg { width: 100%; height: auto; } .parts text { fill: currentColor; font-size: 12px; }
+.parts .for { fill: #3b82c4; } .parts .against { fill: var(--accent, #b3261e); }
+"""
 
 Show = Callable[[Any], str]
 
@@ -35,17 +39,10 @@ def explanation_table(explanation: Explanation, show: Show | None = None) -> Tab
     ['0', "'aab'", "'x'"]
     """
     write = show or brief
-    rows = [
-        [
-            str(one.position),
-            "" if one.input is None else write(one.input),
-            write(one.output),
-            f"{one.weight:+.3f}",
-            f"{one.similarity:.3f}",
-            f"{one.share:+.1%}",
-        ]
-        for one in explanation.carriers
-    ]
+    rows = []
+    for one in explanation.carriers:
+        pair = [str(one.position), "" if one.input is None else write(one.input), write(one.output)]
+        rows.append([*pair, f"{one.weight:+.3f}", f"{one.similarity:.3f}", f"{one.share:+.1%}"])
     rows.append(["others", "", "", "", "", f"{explanation.rest:.1%}"])
     title = f"{write(explanation.input)} → {write(explanation.prediction)}"
     return Table(["pair", "input", "output", "weight", "similarity", "share"], rows, title)
@@ -60,8 +57,7 @@ def explanation_html(explanation: Explanation, show: Show | None = None) -> str:
     unit = (_WIDTH - zero - 60) / longest
     drawn = []
     for i, (label, share) in enumerate(shares):
-        y = i * _LINE
-        length = abs(share) * unit
+        y, length = i * _LINE, abs(share) * unit
         left = zero if share >= 0 else zero - length
         side = zero + length + 5 if share >= 0 else left - 5
         anchor, kind = ("start", "for") if share >= 0 else ("end", "against")
@@ -70,9 +66,8 @@ def explanation_html(explanation: Explanation, show: Show | None = None) -> str:
             f'<rect class="{kind}" x="{left:.1f}" y="{y + 4:.0f}" width="{length:.1f}" height="14"/>'
             f'<text x="{side:.1f}" y="{y + 15:.0f}" text-anchor="{anchor}">{share:+.1%}</text>'
         )
-    height = len(shares) * _LINE
     bars = (
-        f'<style>{_STYLE}</style><figure class="parts"><svg viewBox="0 0 {_WIDTH:g} {height:g}" role="img" '
+        f'<style>{_STYLE}</style><figure class="parts"><svg viewBox="0 0 {_WIDTH:g} {len(shares) * _LINE:g}" role="img" '
         f'aria-label="shares of training pairs in the prediction">{"".join(drawn)}</svg></figure>'
     )
     return table_html(explanation_table(explanation, show)) + bars
@@ -84,13 +79,11 @@ def explanation_gallery(explanation: Explanation, image: Callable[[Any], np.ndar
     `image` turns an input into pixels from −1 (paper) to 1 (ink); `show` writes an output.
     """
     write = show or brief
-    first = Picture(image(explanation.input), f"→ {write(explanation.prediction)}", "the input")
-    others = [
-        Picture(image(one.input), write(one.output), f"{one.share:+.0%}")
-        for one in explanation.carriers
-        if one.input is not None
-    ]
-    return gallery([Card("An input, and the training pairs its prediction rests on", [first, *others])])
+    pictures = [Picture(image(explanation.input), f"→ {write(explanation.prediction)}", "the input")]
+    for one in explanation.carriers:
+        if one.input is not None:
+            pictures.append(Picture(image(one.input), write(one.output), f"{one.share:+.0%}"))
+    return gallery([Card("An input, and the training pairs its prediction rests on", pictures)])
 
 
 def brief(thing: Any) -> str:
@@ -111,10 +104,3 @@ def brief(thing: Any) -> str:
         return "[" + ", ".join(f"{float(value):.3g}" for value in thing) + "]"
     text = str(thing) if isinstance(thing, np.generic) else repr(thing)
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-_STYLE = """
-.parts { max-width: 40rem; margin: .5rem 0 1rem; color: var(--soft, currentColor); }
-.parts svg { width: 100%; height: auto; } .parts text { fill: currentColor; font-size: 12px; }
-.parts .for { fill: #3b82c4; } .parts .against { fill: var(--accent, #b3261e); }
-"""

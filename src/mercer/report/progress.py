@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 
 @contextmanager
@@ -16,26 +17,12 @@ def tracked(title: str, total: int) -> Iterator[Callable[[str], None]]:
     ...     begin("one")
     ...     begin("two")
     """
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
-    description = TextColumn("{task.description}")
-    columns = (description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
-        begun = 0
-
-        def begin(step: str) -> None:
-            nonlocal begun
-            bar.update(task, description=f"{title}: {step}", completed=begun)
-            begun += 1
-
-        yield begin
+    description, times = rich.TextColumn("{task.description}"), (rich.TimeElapsedColumn(), rich.TimeRemainingColumn())
+    columns = (description, rich.BarColumn(), rich.MofNCompleteColumn(), *times)
+    with rich.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task, begun = bar.add_task(title, total=total), count()
+        yield lambda step: bar.update(task, description=f"{title}: {step}", completed=next(begun))

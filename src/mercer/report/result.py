@@ -17,23 +17,10 @@ from mercer.core.validation import is_real
 
 
 def environment() -> dict[str, Any]:
-    """Return versions, processor and platform.
-
-    Examples
-    --------
-    >>> sorted(environment())
-    ['cores', 'cpu', 'mercer', 'numpy', 'platform', 'python', 'scipy', 'sklearn']
-    """
-    return {
-        "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "scipy": version("scipy"),
-        "sklearn": version("scikit-learn"),
-        "mercer": __version__,
-        "cpu": _cpu(),
-        "cores": os.cpu_count() or 1,
-        "platform": platform.platform(),
-    }
+    """Return the versions of Python and of libraries, the processor and its cores, and the platform."""
+    versions = {"numpy": version("numpy"), "scipy": version("scipy"), "sklearn": version("scikit-learn")}
+    machine = {"cpu": _cpu(), "cores": os.cpu_count() or 1, "platform": platform.platform()}
+    return {"python": platform.python_version(), **versions, "mercer": __version__, **machine}
 
 
 def _cpu() -> str:
@@ -95,12 +82,10 @@ class Result:
             raise ValueError(f"not a result: the text is not JSON ({error})") from error
         _check_kind("not a result: the JSON text", content, dict)
         names = {entry.name for entry in fields(cls)}
-        missing, unknown = sorted(names - content.keys()), sorted(content.keys() - names)
-        if missing or unknown:
-            raise ValueError(
-                f"not a result: {_listed('missing', missing)}{_listed('unknown', unknown)}"
-                f"expected exactly {', '.join(sorted(names))}"
-            )
+        wrong = [f"missing {name}" for name in sorted(names - content.keys())]
+        wrong += [f"unknown {name}" for name in sorted(content.keys() - names)]
+        if wrong:
+            raise ValueError(f"not a result: {', '.join(wrong)}; expected exactly {', '.join(sorted(names))}")
         return cls(**content)
 
     @classmethod
@@ -116,9 +101,8 @@ def _check_row(row: Any, name: str) -> None:
     _check_kind(name, row, dict)
     missing = [key for key in ("method", "metric", "value", "error") if key not in row]
     if missing:
-        raise ValueError(
-            f"{name} has no {' and no '.join(missing)}; expected method, metric, value and error (which may be None)"
-        )
+        lacks = f"{name} has no {' and no '.join(missing)}"
+        raise ValueError(f"{lacks}; expected method, metric, value and error (which may be None)")
     for key in ("method", "metric"):
         _check_kind(f"{name}[{key!r}]", row[key], str)
     for key in ("value", "error", "paper"):
@@ -136,14 +120,9 @@ def _check_number(name: str, value: Any) -> None:
         raise ValueError(f"{name} is {value!r:.60}; expected a finite number")
 
 
-def _listed(word: str, names: list[str]) -> str:
-    return f"{word} {', '.join(names)}; " if names else ""
-
-
 def _plain(value: Any) -> Any:
     """Convert numbers and arrays of NumPy to those of Python, for JSON."""
     if not hasattr(value, "tolist"):
-        raise TypeError(
-            f"a result holds {value!r:.60}, a {type(value).__name__}; expected text, numbers, lists and dictionaries"
-        )
+        found = f"{value!r:.60}, a {type(value).__name__}"
+        raise TypeError(f"a result holds {found}; expected text, numbers, lists and dictionaries")
     return value.tolist()
