@@ -1,52 +1,39 @@
-"""Arrays of any backend: NumPy by default, anything that follows the array API otherwise.
-
-The numeric code of the library is written against the namespace this module hands out, so a torch tensor that
-goes in comes out as a torch tensor. What the array API leaves out (triangular solves, in-place work, moving an
-array to another library) is here, once.
-"""
+"""Arrays of any library that follows the array API, and the algebra the array API leaves out."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+import array_api_compat.numpy
 import numpy as np
 import scipy.linalg
 from array_api_compat import (
     array_namespace,
     device,
-    is_array_api_obj,
     is_numpy_array,
     is_numpy_namespace,
     is_torch_array,
     is_torch_namespace,
 )
+from array_api_compat import is_array_api_obj as is_array
 
 Array = Any
 """An array of any library that follows the array API."""
 
 
 class NumericalWarning(UserWarning):
-    """Something numerical was mended (clipped, shifted, truncated); the message says what and by how much."""
+    """A numerical correction (clipping, a shift, a truncation); the message gives its size."""
 
 
 def namespace(*arrays: Array) -> Any:
-    """The array-API namespace shared by `arrays`; NumPy for lists, frames and other things that are no arrays."""
-    known = [a for a in arrays if is_array_api_obj(a)]
-    if not known:
-        import array_api_compat.numpy as xp
-
-        return xp
-    return array_namespace(*known)
-
-
-def is_array(a: object) -> bool:
-    """Whether `a` is an array of a library we know how to calculate with."""
-    return is_array_api_obj(a)
+    """Return the array-API namespace shared by `arrays`; NumPy's for lists, frames and other objects."""
+    known = [a for a in arrays if is_array(a)]
+    return array_namespace(*known) if known else array_api_compat.numpy
 
 
 def to_numpy(a: Array) -> np.ndarray:
-    """A NumPy copy or view of an array from any backend."""
+    """Return a NumPy copy or view of an array from any library."""
     if is_torch_array(a):
         return a.detach().cpu().numpy()
     if is_numpy_array(a):
@@ -55,7 +42,7 @@ def to_numpy(a: Array) -> np.ndarray:
 
 
 def like(a: Array, reference: Array) -> Array:
-    """`a` as an array of the library, on the device, of `reference`; the dtype of `a` is kept."""
+    """Return `a` in the library and on the device of `reference`, with its own dtype."""
     xp = array_namespace(reference)
     if is_array(a) and array_namespace(a) == xp and (is_numpy_array(a) or device(a) == device(reference)):
         return a
@@ -65,7 +52,7 @@ def like(a: Array, reference: Array) -> Array:
 
 
 def on_device(a: Array, where: str | None) -> Array:
-    """`a` as a torch tensor on the device named `where`; `a` itself when no device is named."""
+    """Return `a` as a torch tensor on the device named `where`, or `a` itself if that is None."""
     if where is None:
         return a
     try:
@@ -80,23 +67,23 @@ def on_device(a: Array, where: str | None) -> Array:
 
 
 def float64(a: Array) -> Array:
-    """`a` in double precision, in which all algebra of the library is done."""
+    """Return `a` in double precision."""
     xp = array_namespace(a)
     return a if a.dtype == xp.float64 else xp.astype(a, xp.float64)
 
 
 def zeros(shape: tuple[int, ...], reference: Array) -> Array:
-    """Zeros in the library, dtype and on the device of `reference`."""
+    """Return zeros with the library, dtype and device of `reference`."""
     return array_namespace(reference).zeros(shape, dtype=reference.dtype, device=device(reference))
 
 
 def eye(n: int, reference: Array) -> Array:
-    """The identity matrix in the library, dtype and on the device of `reference`."""
+    """Return the identity matrix with the library, dtype and device of `reference`."""
     return array_namespace(reference).eye(n, dtype=reference.dtype, device=device(reference))
 
 
 def exp(a: Array) -> Array:
-    """exp(a), overwriting `a` where the library can (an n×n temporary saved)."""
+    """Return exp(a), in place if the library can."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):
         return np.exp(a, out=a)
@@ -104,11 +91,11 @@ def exp(a: Array) -> Array:
 
 
 _COPIED = 1000
-"""Rows of a matrix that is not worth decomposing in place."""
+"""Most rows of a matrix that is copied before it is decomposed."""
 
 
 def eigh(a: Array) -> tuple[Array, Array]:
-    """Eigenvalues (ascending) and eigenvectors of a symmetric matrix; may overwrite `a`."""
+    """Return the eigenvalues (ascending) and eigenvectors of a symmetric matrix; may overwrite `a`."""
     xp = array_namespace(a)
     # NumPy and SciPy bring BLAS threads of their own, and those of matrix products keep the cores for a while: NumPy's
     # decomposition does not wait for them, SciPy's needs no copy
@@ -116,8 +103,7 @@ def eigh(a: Array) -> tuple[Array, Array]:
         # LAPACK works in the order of columns: the transpose, the same matrix, is not copied
         matrix = a.T if a.flags.c_contiguous else a
         return scipy.linalg.eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
-    values, vectors = xp.linalg.eigh(a)
-    return values, vectors
+    return tuple(xp.linalg.eigh(a))
 
 
 def solve_triangular(lower: Array, b: Array, *, transpose: bool = False) -> Array:
@@ -125,36 +111,31 @@ def solve_triangular(lower: Array, b: Array, *, transpose: bool = False) -> Arra
     xp = array_namespace(lower)
     if is_numpy_namespace(xp):
         return scipy.linalg.solve_triangular(lower, b, lower=True, trans="T" if transpose else "N", check_finite=False)
+    matrix = lower.T if transpose else lower
     if is_torch_namespace(xp):
         import torch
 
-        matrix = lower.T if transpose else lower
         return torch.linalg.solve_triangular(matrix, b, upper=transpose)
-    return xp.linalg.solve(lower.T if transpose else lower, b)
+    return xp.linalg.solve(matrix, b)
 
 
 def cholesky(a: Array) -> Array:
-    """The lower Cholesky factor of a positive definite matrix; may overwrite `a`.
-
-    Raises `numpy.linalg.LinAlgError`, whatever the backend, when `a` is not positive definite.
-    """
+    """Return the lower Cholesky factor of `a`, which may be overwritten; raise LinAlgError if it is not positive definite."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):
-        # The transpose is Fortran-ordered, so LAPACK works in place; it fills the upper triangle of aᵀ.
+        # the transpose is Fortran-ordered, so LAPACK works in place; it fills the upper triangle of aᵀ
         factor, info = scipy.linalg.lapack.dpotrf(a.T, lower=0, clean=1, overwrite_a=1)
         if info != 0:
             raise np.linalg.LinAlgError(f"leading minor {info} is not positive definite")
         return factor.T
     try:
         return xp.linalg.cholesky(a)
-    except np.linalg.LinAlgError:
-        raise
     except RuntimeError as error:  # torch raises its own subclass of RuntimeError
         raise np.linalg.LinAlgError(str(error)) from error
 
 
 def add_to_diagonal(a: Array, value: float) -> Array:
-    """`a + value·I`, in place where the library can."""
+    """Return a + value·I, in place if the library can."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):
         a.ravel(order="K")[:: a.shape[0] + 1] += value
@@ -166,10 +147,10 @@ def add_to_diagonal(a: Array, value: float) -> Array:
 
 
 def clip_spectrum(values: Array, name: str, *, tolerance: float = 1e-6) -> Array:
-    """Eigenvalues of a Gram matrix with those below zero set to zero, never silently.
+    """Return the eigenvalues of a Gram matrix, negative ones set to zero.
 
-    Below zero by rounding (n·ε of the largest) is rounding. Up to `tolerance` of the largest they are clipped with a
-    `NumericalWarning`. Beyond it the matrix is no Gram matrix, and that is an error.
+    Those below zero by more than rounding (n·ε of the largest) raise a `NumericalWarning`, and those below `tolerance` of
+    the largest a ValueError.
     """
     lowest, highest = float(values[0]), float(values[-1])
     rounding = values.shape[0] * float(array_namespace(values).finfo(values.dtype).eps) * max(highest, 0.0)
@@ -185,13 +166,13 @@ def clip_spectrum(values: Array, name: str, *, tolerance: float = 1e-6) -> Array
 
 
 def require_positive(lowest: float, highest: float, rounding: float, name: str, tolerance: float = 1e-6) -> None:
-    """Raise if the smallest eigenvalue of a Gram matrix is below zero by more than `rounding` and than `tolerance` allows."""
+    """Raise ValueError if the smallest eigenvalue is below zero by more than `rounding` and `tolerance` of the largest."""
     if lowest < -max(tolerance * highest, rounding) or highest < 0:
         raise ValueError(not_psd_message(name, lowest, highest))
 
 
 def not_psd_message(name: str, lowest: float, highest: float) -> str:
-    """What to say of a matrix that should be a Gram matrix and is not."""
+    """Return the message for a Gram matrix that is not positive semi-definite."""
     return (
         f"{name} is not positive semi-definite: its smallest eigenvalue is {lowest:.6g} (the largest is "
         f"{highest:.6g}). Expected a valid kernel; kernel.clipped() takes its positive part, "

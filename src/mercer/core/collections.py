@@ -1,7 +1,7 @@
-"""Collections of objects: what a user may pass as `X`, `Y` or candidates, and the few things done with them.
+"""Collections of objects, as users pass them for inputs, outputs and candidates.
 
-A collection is either an array whose first axis counts the objects (vectors, images, Gram rows, class numbers), or
-anything else that can be listed (strings, sets, trees, graphs, pandas columns), kept as a 1-D object array.
+A collection is an array whose first axis counts the objects (vectors, images, rows of a Gram matrix), or a 1-D object array
+made from anything else that can be listed (strings, sets, trees, graphs, pandas columns).
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, is_numpy_array, like, namespace, to_numpy
 
 Collection = Any
 """A collection of objects: an array with one row per object, or a 1-D object array."""
 
+_MISSING = ("NoneType", "NAType", "NaTType")
+"""Names of types of missing values, besides NaN."""
+
 
 def as_objects(collection: Any, name: str = "X") -> np.ndarray:
-    """`collection` as a 1-D object array, one entry per object.
+    """Return `collection` as a 1-D object array, one entry per object.
 
     Examples
     --------
@@ -40,32 +43,20 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
         # row by row: not every library lets its arrays be iterated
         items = members(collection) if collection.ndim > 1 else to_numpy(collection).tolist()
     else:
-        items = collection.tolist() if is_array(collection) and collection.ndim == 1 else collection
-        items = list(items)
+        items = list(collection.tolist() if is_array(collection) and collection.ndim == 1 else collection)
     if len(items) == 0:
         raise ValueError(f"{name} is empty; expected at least one object")
     objects = np.fromiter(items, dtype=object, count=len(items))
-    if any(map(_may_be_missing, set(map(type, items)))):
-        for i, item in enumerate(objects):
-            if _missing(item):
-                raise ValueError(f"{name}[{i}] is {item!r}; expected an object. Drop or fill missing entries first")
+    kinds = set(map(type, items))
+    doubtful = {kind for kind in kinds if kind.__name__ in _MISSING or issubclass(kind, float | np.floating)}
+    for i, item in enumerate(objects if doubtful else ()):
+        if type(item) in doubtful and (type(item).__name__ in _MISSING or item != item):
+            raise ValueError(f"{name}[{i}] is {item!r}; expected an object. Drop or fill missing entries first")
     return objects
 
 
-def _may_be_missing(kind: type) -> bool:
-    """Whether an object of this type can be what `_missing` looks for."""
-    return kind.__name__ in ("NoneType", "NAType", "NaTType") or issubclass(kind, float | np.floating)
-
-
-def _missing(item: Any) -> bool:
-    """None, NaN of any float, and pandas' own marks."""
-    if item is None or type(item).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(item, float | np.floating) and bool(np.isnan(item))
-
-
 def as_vectors(collection: Any, name: str = "X") -> Array:
-    """`collection` as a 2-D array of finite doubles, one row per object; rows of more axes are flattened.
+    """Return `collection` as a 2-D array of finite doubles, one row per object; rows of more axes are flattened.
 
     Examples
     --------
@@ -77,7 +68,7 @@ def as_vectors(collection: Any, name: str = "X") -> Array:
     xp = namespace(array)
     if array.dtype == object:
         array = _stack(array.tolist(), name)
-    if isinstance(array, np.ndarray) and array.dtype.kind not in "biuf":
+    if not is_numeric(array):
         raise TypeError(
             f"{name} has dtype {array.dtype}; expected numbers, one row per object. For strings or other "
             "objects use a kernel made for them, such as mercer.kernels.Subsequence"
@@ -97,7 +88,7 @@ def as_vectors(collection: Any, name: str = "X") -> Array:
 
 
 def reject_non_collection(collection: Any, name: str) -> None:
-    """Raise for what cannot be a collection of objects: None, a bare string, a mapping, a set, a scalar."""
+    """Raise an error for None, a string, a sparse matrix, a mapping, a set, a masked array or a scalar."""
     if collection is None:
         raise ValueError(f"{name} is None; expected a collection of objects")
     if isinstance(collection, str | bytes):
@@ -123,38 +114,35 @@ def reject_non_collection(collection: Any, name: str) -> None:
 
 
 def _stack(rows: Any, name: str) -> np.ndarray:
-    """Rows of numbers as one array, with an error that names the first odd one."""
+    """Return rows of numbers as one array; raise an error that names the first row of another kind."""
     try:
         array = np.asarray(rows)
     except ValueError:
         array = None
     if array is not None and array.dtype != object:
         return array
-    rows = list(rows)
-    shapes = []
+    entries: list[np.ndarray] = []
     for i, row in enumerate(rows):
         try:
-            entry = np.asarray(row, dtype=float)
+            entries.append(np.asarray(row, dtype=float))
         except (TypeError, ValueError) as error:
             raise TypeError(
                 f"{name}[{i}] is {row!r:.40}, a {type(row).__name__}; expected a vector of numbers. argument must be "
                 "a string or a number"
             ) from error
-        shapes.append(entry.shape)
-        if shapes[-1] != shapes[0]:
-            wanted = (
-                "images of one size. Crop, pad or rescale them"
-                if max(map(len, shapes)) > 1
-                else "vectors of one length. Pad them, or use a kernel for sequences"
-            )
+        first, last = entries[0], entries[-1]
+        if first.shape != last.shape:
+            wanted = "vectors of one length. Pad them, or use a kernel for sequences"
+            if max(first.ndim, last.ndim) > 1:
+                wanted = "images of one size. Crop, pad or rescale them"
             raise ValueError(
-                f"{name} is ragged: {name}[0] has shape {shapes[0]} and {name}[{i}] has shape {shapes[-1]}; expected {wanted}"
+                f"{name} is ragged: {name}[0] has shape {first.shape} and {name}[{i}] has shape {last.shape}; expected {wanted}"
             )
-    return np.asarray([np.asarray(row, dtype=float) for row in rows])
+    return np.asarray(entries)
 
 
 def listed(collection: Any) -> Any:
-    """Return `collection` with an iterator written out, and what only offers itself as an array made one."""
+    """Return an iterator as a list, a table of another library as an array, and anything else as it is."""
     if hasattr(collection, "__array__") and not isinstance(collection, Iterable):
         return np.asarray(collection)
     return list(collection) if isinstance(collection, Iterator) else collection
@@ -173,29 +161,27 @@ def is_numeric(collection: Any) -> bool:
     >>> is_numeric(np.ones(3)), is_numeric(np.array(["a"])), is_numeric([1.0])
     (True, False, False)
     """
-    if not is_array(collection):
-        return False
-    return not isinstance(collection, np.ndarray | np.generic) or collection.dtype.kind in "biuf"
+    return is_array(collection) and getattr(collection.dtype, "kind", "f") in "biuf"  # NumPy alone has object arrays
 
 
 def member(objects: Collection, i: int) -> Any:
-    """The i-th object of a collection."""
+    """Return the i-th object of a collection."""
     return objects[i, ...] if is_numeric(objects) and objects.ndim > 1 else objects[i]
 
 
 def members(objects: Collection) -> list[Any]:
-    """The objects of a collection, one by one."""
+    """Return the objects of a collection as a list."""
     return [member(objects, i) for i in range(count(objects))]
 
 
 def to_backend_of(outputs: Collection, points: Array) -> Array:
-    """Return `points` as an array of the library of the outputs; of NumPy for objects other than arrays."""
+    """Return `points` in the library of the outputs, or as a NumPy array for outputs that are not arrays."""
     return like(points, outputs) if is_numeric(outputs) else to_numpy(points)
 
 
 def take(objects: Collection, index: Any) -> Collection:
-    """The objects at `index` (an integer array or a slice), in the same kind of collection."""
-    if isinstance(objects, np.ndarray) or not is_array(objects):
+    """Return the objects at `index` (an integer or boolean array, or a slice) as a collection of the same kind."""
+    if is_numpy_array(objects) or not is_array(objects):
         return objects[index]
     xp = namespace(objects)
     if isinstance(index, slice):
@@ -209,16 +195,15 @@ def take(objects: Collection, index: Any) -> Collection:
 
 
 def concatenate(first: Collection, second: Collection) -> Collection:
-    """The two collections, one after the other."""
+    """Return the objects of two collections as one."""
     xp = namespace(first, second)
     return xp.concat([first, second]) if is_array(first) and first.dtype != object else np.concatenate([first, second])
 
 
 def distinct(objects: Collection, key: Callable[[Any], Hashable] | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the first occurrence of each distinct object, and for each object the group it belongs to.
+    """Return the positions of the first of equal objects, and the number of each object's group of equal objects.
 
-    `key` says what equal objects have in common; by default `hash_key`, under which objects that have no hash and no
-    obvious immutable form are each distinct.
+    Objects are equal if `key`, by default `hash_key`, gives the same value.
 
     Examples
     --------
@@ -240,7 +225,7 @@ def distinct(objects: Collection, key: Callable[[Any], Hashable] | None = None) 
 
 
 def hash_key(item: Any) -> Hashable:
-    """Something hashable that is equal for equal objects; identity for objects that offer nothing better."""
+    """Return a hashable value that is equal for equal objects; their identity for objects without a hash."""
     if isinstance(item, np.ndarray):
         # + 0.0 makes -0.0 and 0.0 the same bytes
         return ("array", item.shape, (item + 0.0 if item.dtype.kind == "f" else item).tobytes())
@@ -253,8 +238,3 @@ def hash_key(item: Any) -> Hashable:
     except TypeError:
         return ("id", id(item))
     return item
-
-
-def map_pairs(function: Callable[[Any, Any], float], left: Collection, right: Collection) -> np.ndarray:
-    """The matrix of `function(a, b)` for a in `left`, b in `right`, one Python call per pair."""
-    return np.asarray([[function(a, b) for b in right] for a in left], dtype=float).reshape(len(left), len(right))

@@ -1,4 +1,4 @@
-"""Loops compiled by numba, which is imported when the first of them is called (it takes about a second)."""
+"""Loops compiled by numba, which is imported at the first call of one (that takes about a second)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _LOCK = RLock()
 
 
 class Deferred(Generic[P, R]):
-    """A numba function that is made when it is first called, or first named by a compiled function that is called.
+    """A numba function that is made at the first call of it, or of a compiled function that names it.
 
-    It then takes the place of this object in the module it was defined in, so that later calls from there cost nothing more,
-    and compiled functions can call each other.
+    It then replaces this object in its module, so that later calls cost nothing more and compiled functions can call each other.
     """
 
     def __init__(self, function: Callable[..., Any], make: Callable[[], Callable[P, R]]) -> None:
@@ -31,7 +30,7 @@ class Deferred(Generic[P, R]):
         return (self._made or self.made())(*arguments, **named)
 
     def made(self) -> Callable[P, R]:
-        """The function of numba."""
+        """Return the function of numba, made if it is not yet."""
         with _LOCK:
             if self._made is None:
                 self._made = self._make()
@@ -49,7 +48,8 @@ def compiled(**options: Any) -> Callable[[Callable[P, R]], Deferred[P, R]]: ...
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function by ``numba.njit(cache=True, nogil=True, **options)`` at its first call.
 
-    A compiled function may call others of its module, or imported by name from another module.
+    A compiled function may call others of its module, or others imported by name. Options go in parentheses:
+    ``@compiled(inline="always")``.
 
     Examples
     --------
@@ -61,15 +61,13 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     ...     return found
     >>> total(4)  # numba is imported here
     6
-
-    Options of `numba.njit` go in parentheses: ``@compiled(inline="always")``, ``@compiled(fastmath={"contract"})``.
     """
 
     def decorate(function: Callable[..., Any]) -> Deferred[..., Any]:
         def make() -> Any:
             from numba import njit
 
-            # an interactive function, of a doctest, has no file beside which to keep the result
+            # an interactive function has no file beside which to keep the result
             cached = not function.__code__.co_filename.startswith("<")
             return njit(**{"cache": cached, "nogil": True} | options)(function)
 
@@ -79,7 +77,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def deferred(factory: Callable[[], Any]) -> Any:
-    """A function of numba that `factory` makes at its first use, such as an intrinsic.
+    """Return a function of numba, such as an intrinsic, that `factory` makes at its first use.
 
     Examples
     --------
@@ -94,6 +92,6 @@ def deferred(factory: Callable[[], Any]) -> Any:
 
 
 def _deferred(function: Callable[..., Any]) -> list[tuple[str, Deferred[..., Any]]]:
-    """The global names in a function that stand for deferred functions."""
+    """Return the global names in a function that stand for deferred functions."""
     found = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
     return [(name, value) for name, value in found if isinstance(value, Deferred)]

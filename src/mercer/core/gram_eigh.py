@@ -11,7 +11,7 @@ from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
 
 @dataclass
 class GramEigh:
-    r"""A Gram matrix as :math:`k = U\,\mathrm{diag}(s)\,U^\top`, and the rule by which new inputs enter it.
+    r"""A Gram matrix as :math:`k = U\,\mathrm{diag}(s)\,U^\top`, whole or of low rank.
 
     Attributes
     ----------
@@ -20,9 +20,9 @@ class GramEigh:
     values : array (m,)
         s ≥ 0.
     basis : array (b, m)
-        Turns kernel values against the b basis inputs into k_x U: U itself when all training inputs are the basis.
+        Takes kernel values against the b basis inputs (or features) to k_x U; U itself if all training inputs are the basis.
     pivots : int array (b,), optional
-        The training inputs that are the basis; None for all.
+        The training inputs in the basis; None for all.
     residual : float
         Share of the trace of k that the decomposition leaves out.
     constant : array (n,), optional
@@ -41,7 +41,7 @@ class GramEigh:
 
     @property
     def complete(self) -> bool:
-        """Whether U, with the constant, spans everything."""
+        """True if U and the constant span the whole space."""
         return self.vectors.shape[0] == self.vectors.shape[1] + (self.constant is not None)
 
     def inside(self, rows: Array) -> Array:
@@ -58,18 +58,20 @@ class GramEigh:
 
     @classmethod
     def of_features(cls, features: Array, constant: Array | None = None, mean: Array | None = None) -> GramEigh:
-        """Decompose the Gram matrix Φ Φᵀ of explicit features; new inputs enter by their features.
+        """Decompose the Gram matrix Φ Φᵀ of explicit features, the basis of new inputs.
 
         With a `constant`, Φ is first made orthogonal to it; `mean` is then the mean of the features.
         """
         xp = namespace(features)
         if constant is not None:
             features = features - constant[:, None] * (constant @ features)
-        values, rotation = eigh(features.T @ features)
+        tall = features.shape[0] >= features.shape[1]
+        values, vectors = eigh(features.T @ features if tall else features @ features.T)
         values = clip_spectrum(values, "the Gram matrix of the input features")
-        # directions at rounding level would be divided by next to nothing
+        # directions at rounding level would be divided by next to nothing; one is kept if all are
         rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * float(values[-1])
-        first = int(xp.sum(xp.astype(values <= rounding, xp.int64)))
-        values, rotation = values[first:], rotation[:, first:]
-        roots = xp.sqrt(values)
-        return cls(features @ (rotation / roots), values, rotation * roots, constant=constant, mean=mean)
+        first = min(int(xp.sum(xp.astype(values <= rounding, xp.int64))), values.shape[0] - 1)
+        values, vectors = values[first:], vectors[:, first:]
+        roots = xp.sqrt(values) if float(values[-1]) > 0 else xp.ones_like(values)
+        left, right = (features @ (vectors / roots), vectors) if tall else (vectors, features.T @ (vectors / roots))
+        return cls(left, values, right * roots, constant=constant, mean=mean)

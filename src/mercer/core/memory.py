@@ -1,4 +1,4 @@
-"""Memory is asked for before an n×n matrix is made, so that a fit that cannot succeed fails at once."""
+"""Checks of free memory before large matrices are made."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 _CGROUP = Path("/sys/fs/cgroup")
 
 SMALL = 2**19
-"""Numbers that are not worth asking about, 4 MiB."""
+"""Most numbers, 4 MiB, that need no check."""
 
 
 def available_bytes() -> int:
-    """Memory this process may still take: what the machine has free, within its control group's limit."""
+    """Return the free memory of the machine, or of the control group of this process if that is less."""
     free = _machine_bytes()
     limit, used = _CGROUP / "memory.max", _CGROUP / "memory.current"
     with suppress(OSError, ValueError):  # no control group, or one without a limit ("max")
@@ -30,7 +30,7 @@ def _machine_bytes() -> int:
         pass
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return 2**63 - 1  # a platform that does not tell; the allocation itself will
+    return 2**63 - 1  # unknown on this platform; the allocation itself may fail
 
 
 def require(rows: int, columns: int, matrices: float, purpose: str, way_out: str) -> None:

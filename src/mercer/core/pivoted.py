@@ -1,4 +1,4 @@
-"""Pivoted incomplete Cholesky: a Gram matrix as G Gᵀ with few columns, from few of its columns."""
+"""Pivoted incomplete Cholesky: a Gram matrix as G Gᵀ, from a few of its columns."""
 
 from __future__ import annotations
 
@@ -13,38 +13,27 @@ from mercer.core.collections import Collection, take
 from mercer.core.validation import check_real, check_whole
 
 _INDEFINITE = 1e-6
-"""Rounding of a remaining diagonal entry below zero, relative to the largest."""
+"""Most that rounding takes a remaining diagonal entry below zero, relative to the largest."""
 
 
-class Similarity(Protocol):
-    """A kernel, as far as its Gram matrix is concerned."""
-
-    @property
-    def pairwise(self) -> bool:
-        """Whether a collection is itself a Gram matrix."""
+class _Kernel(Protocol):
+    """The part of a kernel that is needed here."""
 
     @property
-    def is_psd(self) -> bool:
-        """Whether it is positive semi-definite by construction."""
-
-    def __call__(self, X: Collection, Z: Collection | None = None) -> Array:
-        """Return kernel values."""
-
-    def diag(self, X: Collection) -> Array:
-        """Return k(x, x) for each object."""
-
-    def check(self, X: Collection, name: str = "X") -> Collection:
-        """Return `X` as the collection the kernel works on."""
-
-    def prepare(self, X: Collection, name: str = "X", *, checked: bool = False) -> Any:
-        """Return `X` checked and encoded for many evaluations."""
+    def pairwise(self) -> bool: ...
+    @property
+    def is_psd(self) -> bool: ...
+    def __call__(self, X: Any, Z: Any = None) -> Array: ...
+    def diag(self, X: Any) -> Array: ...
+    def check(self, X: Collection, name: str = "X") -> Collection: ...
+    def prepare(self, X: Collection, name: str = "X", *, checked: bool = False) -> Any: ...
 
 
 @dataclass
 class PivotedFactor:
     r"""The factor of a Gram matrix on its pivots, :math:`k \approx G G^\top` with :math:`G = k_{:,P} R^{-\top}`.
 
-    The same formula extends it to new objects, so training and prediction use one feature map.
+    New objects have the same feature map, :math:`k_{x,P} R^{-\top}`.
     """
 
     pivots: np.ndarray
@@ -63,13 +52,12 @@ class PivotedFactor:
 
 
 def pivoted_cholesky(
-    kernel: Similarity, objects: Collection, *, rank: int | None = None, tol: float = 0.0
+    kernel: _Kernel, objects: Collection, *, rank: int | None = None, tol: float = 0.0
 ) -> PivotedFactor:
-    """Factor the Gram matrix of `objects`, greedily by the largest remaining diagonal entry.
+    """Factor the Gram matrix of `objects`, each pivot the largest diagonal entry that remains.
 
-    Stops at `rank` columns, or when the trace left over is below `tol` of the whole, or when what is left is
-    rounding. Costs O(n·rank²) and `rank` columns of the Gram matrix, never all of it unless the kernel is given
-    as a Gram matrix, or no rank and ``tol=0`` ask for all there is.
+    Stop at `rank` columns, at `tol` of the trace, or at rounding. Only the columns of the pivots are computed, in O(n·rank²),
+    unless the kernel is a Gram matrix or neither `rank` nor `tol` is given.
 
     Examples
     --------
@@ -106,9 +94,8 @@ def pivoted_cholesky(
             factor = zeros((size, min(limit, 64)), column)
         used = len(pivots)
         if used == factor.shape[1]:
-            # doubling keeps memory within twice what is needed, when no rank was given
-            spare = min(limit - used, used)
-            factor = xp.concat([factor, zeros((size, spare), column)], axis=1)
+            # doubling keeps memory within twice the need if no rank is given
+            factor = xp.concat([factor, zeros((size, min(limit - used, used)), column)], axis=1)
         if used:
             column = column - factor[:, :used] @ factor[pivot, :used]
         column = column / float(np.sqrt(left[pivot]))
@@ -129,12 +116,11 @@ def pivoted_cholesky(
         )
     if gram is None and not kernel.is_psd:
         chosen = take(objects, np.asarray(pivots))
-        _require_symmetric(to_numpy(kernel(chosen, chosen)), kernel)
-    residual = float(left.sum() / whole)
-    return PivotedFactor(np.asarray(pivots), factor[:, : len(pivots)], residual)
+        _check_symmetric(to_numpy(kernel(chosen, chosen)), kernel)
+    return PivotedFactor(np.asarray(pivots), factor[:, : len(pivots)], float(left.sum() / whole))
 
 
-def _require_symmetric(gram: np.ndarray, kernel: Any) -> None:
+def _check_symmetric(gram: np.ndarray, kernel: Any) -> None:
     gap = float(np.abs(gram - gram.T).max())
     if gap > 1e-8 * float(np.abs(gram).max()):
         raise ValueError(
@@ -144,7 +130,7 @@ def _require_symmetric(gram: np.ndarray, kernel: Any) -> None:
 
 
 def factor_whole(gram: np.ndarray, name: str) -> PivotedFactor:
-    """Return the factor of a Gram matrix with nothing left out but rounding, by LAPACK.
+    """Return the factor of a whole Gram matrix, to rounding, by LAPACK.
 
     Examples
     --------

@@ -8,23 +8,21 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 _ROUNDS = 3
-"""A group is one over this many times the number of workers of the rows left."""
+"""Groups per worker that the rows left would be divided into."""
 
 
 def in_threads(fill: Callable[[np.ndarray], None], rows: int, worthwhile: bool = True) -> None:
-    """Call `fill` on groups of rows that together are all rows, in as many threads as numba is set to use.
+    """Call `fill` on groups of neighbouring rows, in as many threads as numba is set to use.
 
-    Neighbouring rows stay together, since their results are neighbours in memory. Groups shrink as fewer rows are left, so
-    that no thread waits long at the end; the last rows, which take longest where a matrix is symmetric, come first. Plain
-    threads on compiled code that releases the interpreter lock survive a fork and may be started from several threads,
-    which numba's own parallel regions do not.
+    Groups shrink as fewer rows are left, so that no thread waits long at the end; the last rows, which take longest for
+    symmetric matrices, come first. Unlike numba's own parallel regions, plain threads survive a fork and may be started from
+    several threads; `fill` has to release the interpreter lock.
     """
-    if not worthwhile:
-        fill(np.arange(rows))
-        return
-    from numba import get_num_threads
+    workers = 1
+    if worthwhile:
+        from numba import get_num_threads
 
-    workers = get_num_threads()
+        workers = get_num_threads()
     if workers == 1:
         fill(np.arange(rows))
         return

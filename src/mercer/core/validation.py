@@ -1,8 +1,4 @@
-"""Checks of parameters: one place for what a whole number, a share or a choice is.
-
-Each check returns the value in its plain Python type, or raises an error that names the parameter, what came and what was
-expected.
-"""
+"""Checks of parameters: each returns the value as a plain Python type, or raises an error with the name and the value."""
 
 from __future__ import annotations
 
@@ -11,29 +7,29 @@ from collections.abc import Collection as Choices
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 
 def is_whole(value: Any) -> bool:
-    """Whether `value` is a whole number of any library; True and False are not.
+    """Return True for a whole number of any library, but not for True and False.
 
     Examples
     --------
-    >>> is_whole(3), is_whole(np.int64(3)), is_whole(True), is_whole(3.0)
-    (True, True, False, False)
+    >>> import numpy as np
+    >>> is_whole(3), is_whole(np.int64(3)), is_whole(True), is_whole(np.True_), is_whole(3.0)
+    (True, True, False, False, False)
     """
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, Integral) and type(value) is not bool
 
 
 def is_real(value: Any) -> bool:
-    """Whether `value` is a real number of any library that is not NaN; True and False are not.
+    """Return True for a real number of any library, but not for NaN, True and False.
 
     Examples
     --------
+    >>> import numpy as np
     >>> is_real(0.5), is_real(np.float32(2)), is_real(True), is_real("1"), is_real(math.nan)
     (True, True, False, False, False)
     """
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and not math.isnan(value)
+    return isinstance(value, Real) and type(value) is not bool and not math.isnan(value)
 
 
 def check_whole(
@@ -64,7 +60,7 @@ def check_real(  # noqa: PLR0913
 ) -> float:
     """Return `value` as a float, or raise ValueError unless it is a number between `low` and `high`.
 
-    `closed` says which ends belong to the range: "neither", "left", "right" or "both".
+    `closed` names the ends that belong to the range: "neither", "left", "right" or "both".
 
     Examples
     --------
@@ -73,12 +69,8 @@ def check_real(  # noqa: PLR0913
     ...
     ValueError: tol=1.5; expected a number between 0 and 1
     """
-    inside = is_real(value) and (
-        low < value < high
-        or (value == low and closed in ("left", "both"))
-        or (value == high and closed in ("right", "both"))
-    )
-    if not inside:
+    ends = {"left": (low,), "right": (high,), "both": (low, high)}.get(closed, ())
+    if not is_real(value) or not (low < value < high or value in ends):
         raise ValueError(f"{name}={value!r}; expected {expected}")
     return float(value)
 
