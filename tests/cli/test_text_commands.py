@@ -9,8 +9,7 @@ import pytest
 
 import mercer
 from mercer.cli import text_commands as commands
-from mercer.cli.kernel_names import parse_kernel
-from mercer.cli.presets import FitOptions
+from mercer.cli.presets import FitOptions, parse_kernel
 from mercer.io import lines
 from mercer.io.text_model import TextModel
 from mercer.kernels import Positions, Spectrum, Subsequence

@@ -26,15 +26,10 @@ def main() -> None:
     try:
         app(prog_name="mercer")
     except (ValueError, OSError, MemoryError, ImportError) as error:
-        if _is_defect(error):
+        if (getattr(error, "name", None) or "").split(".")[0] == "mercer":  # a module of our own: a defect
             raise
         _say(str(error))
         sys.exit(2)
-
-
-def _is_defect(error: Exception) -> bool:
-    """Whether a failed import is one of this library's own modules, and not a missing package."""
-    return (getattr(error, "name", None) or "").split(".")[0] == "mercer"
 
 
 def _say(sentence: str) -> None:

@@ -1,21 +1,30 @@
-"""Options of ``mercer fit``, and the models they stand for."""
+"""Options of ``mercer fit``: kernels by short names such as ``spectrum:1-3/normalized``, and the presets of models."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
-from mercer.cli.kernel_names import parse_kernel
 from mercer.estimators import DependencyEstimator, NeighborsEstimator
 from mercer.io.text_model import SIDES, TextModel
-from mercer.kernels import Classes, Spectrum
+from mercer.kernels import Classes, Kernel, Mismatch, Positions, Spectrum, Subsequence, WeightedDegree
 from mercer.losses import EditDistance, Loss, ZeroOne
 from mercer.sequence_models import AlignedSequences
 from mercer.solvers import LowRank
 
-_INPUTS, _OUTPUTS = Spectrum((1, 3)).normalized(), Spectrum((1, 3))
+NAMES: dict[str, tuple[Callable[..., Kernel], str]] = {
+    "spectrum": (Spectrum, "common n-grams: spectrum:3, or spectrum:1-3 for all lengths from 1 to 3"),
+    "subsequence": (Subsequence, "common subsequences with gaps: subsequence:3,0.5 has length 3 and decay 0.5"),
+    "mismatch": (Mismatch, "n-grams that differ in a few symbols: mismatch:3,1"),
+    "weighted-degree": (WeightedDegree, "n-grams at the same position: weighted-degree:3, or 3,2 with shifts of 2"),
+    "positions": (Positions, "symbols at the same position; no parameters"),
+    "classes": (Classes, "equal or not equal; no parameters"),
+}
 _ALL = ("input_kernel", "output_kernel", "alpha", "loss", "rank")
 
 
@@ -28,31 +37,20 @@ class Preset:
     options: tuple[str, ...]
 
 
+_STRINGS = {"input_kernel": Spectrum((1, 3)).normalized(), "output_kernel": Spectrum((1, 3))}
 PRESETS = {
     # answers built from n-grams, also ones not in the file
-    "strings": Preset(
-        DependencyEstimator, {"input_kernel": _INPUTS, "output_kernel": _OUTPUTS, "alpha": "loo"}, options=_ALL
-    ),
+    "strings": Preset(DependencyEstimator, _STRINGS | {"alpha": "loo"}, options=_ALL),
     # outputs that follow the input symbol by symbol, such as pronunciations
     "aligned": Preset(AlignedSequences, {}, options=()),
     # each distinct second column is a class
-    "labels": Preset(
-        DependencyEstimator, {"input_kernel": _INPUTS, "output_kernel": Classes(), "alpha": "loo"}, options=_ALL
-    ),
+    "labels": Preset(DependencyEstimator, _STRINGS | {"output_kernel": Classes(), "alpha": "loo"}, options=_ALL),
     # the mean of the nearest examples
-    "neighbors": Preset(
-        NeighborsEstimator,
-        {"input_kernel": _INPUTS, "output_kernel": _OUTPUTS, "k": "loo"},
-        options=("input_kernel", "output_kernel", "loss"),
-    ),
+    "neighbors": Preset(NeighborsEstimator, _STRINGS | {"k": "loo"}, options=("input_kernel", "output_kernel", "loss")),
 }
-"""The presets by name."""
 
 LOSSES: dict[str, Loss | str] = {"edit": EditDistance(), "zero-one": ZeroOne(), "kernel": "kernel"}
-"""Losses by name."""
-
-TOKENS = {"input": ["input"], "output": ["output"], "both": list(SIDES)}
-"""Sides whose symbols are words, by name."""
+TOKENS = {"input": ["input"], "output": ["output"], "both": list(SIDES)}  # sides whose symbols are words
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,46 @@ def _flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
+def parse_kernel(text: str) -> Kernel:
+    """Return the kernel that a short name stands for.
+
+    A name from `NAMES`, then a colon and parameters in the order of the constructor, then ``/normalized`` for the cosine;
+    a sum is written with a plus.
+
+    Examples
+    --------
+    >>> parse_kernel("spectrum:1-3/normalized")
+    Spectrum(length=(1, 3)).normalized()
+    >>> parse_kernel("subsequence:3,0.5 + positions")
+    Subsequence(length=3, decay=0.5) + Positions()
+    """
+    return reduce(add, [_term(part.strip(), text) for part in text.split("+")])
+
+
+def _term(part: str, text: str) -> Kernel:
+    name, colon, parameters = part.removesuffix("/normalized").partition(":")
+    if name not in NAMES:
+        raise ValueError(f"kernel {text!r}: {name!r} is not a kernel; expected one of {', '.join(NAMES)}")
+    kind, usage = NAMES[name]
+    values = [_value(value.strip(), text) for value in parameters.split(",")] if colon else []
+    try:
+        kernel = kind(*values)
+    except TypeError as error:
+        raise ValueError(f"kernel {text!r} has too many parameters; {usage}") from error
+    kernel.check_parameters()
+    return kernel.normalized() if part.endswith("/normalized") else kernel
+
+
+def _value(value: str, text: str) -> Any:
+    if re.fullmatch(r"\d+(-\d+)?", value):
+        bounds = tuple(map(int, value.split("-")))
+        return bounds if len(bounds) > 1 else bounds[0]
+    try:
+        return float(value)
+    except ValueError as error:
+        raise ValueError(f"kernel {text!r}: {value!r} is not a number; expected such as subsequence:3,0.5") from error
+
+
 def _alpha(alpha: str) -> float | str:
     if alpha in ("loo", "gcv", "kfold"):
         return alpha
@@ -103,10 +141,5 @@ def _low_rank(rank: int) -> LowRank:
     return LowRank(rank)
 
 
-_PARSERS: dict[str, Callable[[Any], Any]] = {
-    "input_kernel": parse_kernel,
-    "output_kernel": parse_kernel,
-    "alpha": _alpha,
-    "loss": LOSSES.get,
-    "rank": _low_rank,
-}
+_PARSERS: dict[str, Callable[[Any], Any]] = dict.fromkeys(("input_kernel", "output_kernel"), parse_kernel)
+_PARSERS |= {"alpha": _alpha, "loss": LOSSES.get, "rank": _low_rank}

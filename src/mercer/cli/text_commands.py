@@ -16,14 +16,9 @@ from mercer.io.text_model import TextModel
 from mercer.report.progress import tracked
 from mercer.saving import load, require_skops, save
 
-CHUNK = 64
-"""Lines predicted at a time; at most these are lost when a run is stopped."""
-
-_SHOWN = 5
-"""Number of bad lines that are listed."""
-
-_PAIRS_PER_CLASS = 20
-"""Pairs per distinct output from which outputs look like classes."""
+CHUNK = 64  # lines predicted at a time; at most these are lost when a run is stopped
+_SHOWN = 5  # bad lines that are listed
+_PAIRS_PER_CLASS = 20  # pairs per distinct output from which outputs look like classes
 
 Say = Callable[[str], None]
 
@@ -105,15 +100,12 @@ def _answers(model: TextModel, chunk: list[Line], top_k: int | None) -> Iterator
 
 
 def _report_bad(path: str | Path, bad: list[BadLine], skip: bool, say: Say) -> None:
-    if bad and not skip:
-        raise ValueError(f"{path}: {_listed(bad)}. Correct them, or pass --skip-bad to leave them out")
-    if bad:
-        say(f"{path}: left out {_listed(bad)}")
-
-
-def _listed(bad: list[BadLine]) -> str:
     more = [f"and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
-    return "; ".join([*map(str, bad[:_SHOWN]), *more])
+    listed = "; ".join([*map(str, bad[:_SHOWN]), *more])
+    if bad and not skip:
+        raise ValueError(f"{path}: {listed}. Correct them, or pass --skip-bad to leave them out")
+    if bad:
+        say(f"{path}: left out {listed}")
 
 
 def _summary(model: TextModel) -> Iterator[str]:

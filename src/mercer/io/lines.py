@@ -5,21 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-MOST_BYTES = 2**28
-"""Size of the largest file that is read, 256 MiB."""
-
-LONGEST_LINE = 100_000
-"""Length of the longest line in bytes."""
-
+MOST_BYTES = 2**28  # size of the largest file that is read, 256 MiB
+LONGEST_LINE = 100_000  # in bytes
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True)
-class BadLine:
+class BadLine(NamedTuple):
     """A line that cannot be used, and the reason."""
 
     number: int
@@ -29,8 +23,7 @@ class BadLine:
         return f"line {self.number}: {self.reason}"
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A good line and its number in the file, from 1."""
 
     number: int
@@ -42,29 +35,27 @@ def read_pairs(path: str | Path) -> tuple[list[Line], list[BadLine]]:
 
     The text is UTF-8, with or without a byte order mark, LF or CRLF. Empty lines are skipped. ``-`` is standard input.
     """
-    good: list[Line] = []
-    bad: list[BadLine] = []
-    for line in _lines(path, bad):
-        empty = [number for number, column in enumerate(line.columns, start=1) if not column.strip()]
-        if len(line.columns) != 2:
-            found = f"{len(line.columns)} columns" if len(line.columns) > 1 else "no tab"
-            bad.append(BadLine(line.number, f"expected two columns separated by a tab, found {found}"))
-        elif empty:
-            bad.append(BadLine(line.number, f"column {empty[0]} is empty"))
-        else:
-            good.append(line)
-    return good, bad
+    return _read(path, 2)
 
 
 def read_inputs(path: str | Path) -> tuple[list[Line], list[BadLine]]:
     """Read a file of inputs, the first column of each line; return its good and its bad lines. ``-`` is standard input."""
+    return _read(path, 1)
+
+
+def _read(path: str | Path, width: int) -> tuple[list[Line], list[BadLine]]:
     good: list[Line] = []
     bad: list[BadLine] = []
-    for line in _lines(path, bad):
-        if line.columns[0].strip():
-            good.append(Line(line.number, line.columns[:1]))
+    for number, columns in _lines(path, bad):
+        used = columns if width == 2 else columns[:1]
+        empty = [i for i, column in enumerate(used, start=1) if not column.strip()]
+        if len(used) != width:
+            found = f"{len(used)} columns" if len(used) > 1 else "no tab"
+            bad.append(BadLine(number, f"expected two columns separated by a tab, found {found}"))
+        elif empty:
+            bad.append(BadLine(number, f"column {empty[0]} is empty"))
         else:
-            bad.append(BadLine(line.number, "column 1 is empty"))
+            good.append(Line(number, used))
     return good, bad
 
 

@@ -19,7 +19,7 @@ class TextModel:
 
     Examples
     --------
-    >>> TextModel(None, tokens=["output"]).outputs(["a b"])
+    >>> TextModel(None, tokens=["output"]).split(["a b"], "output")
     [('a', 'b')]
     """
 
@@ -29,23 +29,19 @@ class TextModel:
     pairs: int = 0
     """Number of pairs it was fitted on."""
 
-    def inputs(self, column: Iterable[str]) -> list[Any]:
-        """Split texts into inputs of the estimator."""
-        return self._split(column, "input")
-
-    def outputs(self, column: Iterable[str]) -> list[Any]:
-        """Split texts into outputs of the estimator."""
-        return self._split(column, "output")
+    def split(self, column: Iterable[str], side: str) -> list[Any]:
+        """Split texts into inputs or outputs of the estimator."""
+        return [tuple(text.split()) if side in self.tokens else text for text in column]
 
     def fit(self, inputs: Sequence[str], outputs: Sequence[str]) -> TextModel:
         """Fit on two columns."""
-        self.estimator.fit(self.inputs(inputs), self.outputs(outputs))
+        self.estimator.fit(self.split(inputs, "input"), self.split(outputs, "output"))
         self.pairs = len(inputs)
         return self
 
     def predict(self, column: Sequence[str]) -> list[str]:
         """Return the answer to each text."""
-        return [_joined(answer) for answer in self.estimator.predict(self.inputs(column))]
+        return [_joined(answer) for answer in self.estimator.predict(self.split(column, "input"))]
 
     def rank(self, column: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
         """Return the k best answers to each text, with their scores."""
@@ -53,11 +49,8 @@ class TextModel:
             raise ValueError(f"a model of the preset {self.preset!r} gives one answer each; leave out --top-k")
         return [
             [(_joined(answer), float(score)) for answer, score in zip(ranked.objects, ranked.scores, strict=True)]
-            for ranked in self.estimator.rank(self.inputs(column), k)
+            for ranked in self.estimator.rank(self.split(column, "input"), k)
         ]
-
-    def _split(self, column: Iterable[str], side: str) -> list[Any]:
-        return [tuple(text.split()) if side in self.tokens else text for text in column]
 
 
 def _joined(answer: Any) -> str:
