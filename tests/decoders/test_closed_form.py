@@ -57,7 +57,7 @@ def test_a_centred_kernel_shrinks_to_the_mean(outputs, weights):
 
 
 def test_other_kernels_are_refused(outputs):
-    with pytest.raises(TypeError, match=r"linear output kernel, and came with Gaussian"):
+    with pytest.raises(TypeError, match=r"ClosedForm needs Linear\(\) as output kernel, and came with Gaussian"):
         ClosedForm().fit(Implicit().fit(Gaussian(1.0), outputs))
 
 

@@ -166,7 +166,7 @@ def test_wrong_parameters_are_refused(parameters, message):
 
 
 def test_other_kernels_are_refused():
-    with pytest.raises(TypeError, match=r"Gaussian output kernel on vectors, and came with Lap"):
+    with pytest.raises(TypeError, match=r"Gaussian\(\) on vectors as output kernel, and came with Lap"):
         FixedPoint().fit(Implicit().fit(Laplacian(1.0), np.eye(2)))
 
 

@@ -119,5 +119,5 @@ def test_wrong_lengths_and_kernels_are_refused():
     for length in (-1, 2.5, True):
         with pytest.raises(ValueError, match="expected a whole number"):
             PerPosition(length).fit(embedding)
-    with pytest.raises(TypeError, match=r"Positions output kernel, and came with Subsequence"):
+    with pytest.raises(TypeError, match=r"Positions\(\) as output kernel, and came with Subsequence"):
         PerPosition().fit(Implicit().fit(Subsequence(2, 0.5), OUTPUTS))

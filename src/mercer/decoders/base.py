@@ -45,6 +45,8 @@ class Decoder(BaseEstimator):
         The loss given to `fit`.
     kernels, losses : tuple of types
         The kernels, inside their factors, their mean and their cosine, and the losses it is made for; empty for any.
+    needs : str
+        The kernels it `decodes`, in words.
     constructs : bool
         Whether `rank` returns objects made by the decoder as well as training outputs.
     needs_left_out_points : bool
@@ -53,6 +55,7 @@ class Decoder(BaseEstimator):
 
     kernels: ClassVar[tuple[type[Kernel], ...]] = ()
     losses: ClassVar[tuple[type[Loss], ...]] = ()
+    needs: ClassVar[str] = "another kernel"
     batch_size: int | None = None
     constructs: bool = False
     needs_left_out_points: bool = False
@@ -60,8 +63,13 @@ class Decoder(BaseEstimator):
     loss_: Loss | None
 
     @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """Whether it works with a resolved output kernel; `fit` refuses any other."""
+        return True
+
+    @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """A decoder of this class and one sentence why, if it suits a resolved output kernel and loss; None otherwise.
+        """A decoder of this class and one sentence why, if it suits a loss and a kernel it decodes; None otherwise.
 
         `outputs` are the training outputs, or None where they are not known.
         """
@@ -73,6 +81,11 @@ class Decoder(BaseEstimator):
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Prepare to decode points of a fitted embedding."""
+        if not self.decodes(embedding.kernel_):
+            raise TypeError(
+                f"{type(self).__name__} needs {self.needs} as output kernel, and came with {embedding.kernel_!r}; use that, "
+                "decoder='auto', or Candidates() to choose among the training outputs"
+            )
         self.loss_ = None if loss is None else resolve_loss(loss, embedding.kernel_)
         self.embedding_ = embedding
         return self
@@ -310,7 +323,7 @@ def auto_decoder(kernel: Kernel, loss: Any = None, outputs: Collection | None = 
     for _, decoder in sorted(_REGISTERED.values(), key=lambda entry: entry[0])[::-1]:
         asked = not (decoder.kernels or decoder.losses)
         if asked or isinstance(core, decoder.kernels) or isinstance(named, decoder.losses):
-            found = decoder.suits(kernel, named, outputs)
+            found = decoder.suits(kernel, named, outputs) if decoder.decodes(kernel) else None
             if found is not None:
                 return found
     raise TypeError(f"no registered decoder suits {kernel!r} with {named!r}; pass decoder=Candidates()")
@@ -339,21 +352,14 @@ def layers(kernel: Kernel) -> Layers:
 
 def unscaled(kernel: Kernel) -> Kernel:
     """The kernel inside its factors, which do not move the nearest object."""
-    return _without_factors(kernel)[0]
+    return unscaled(kernel.kernel) if isinstance(kernel, Scaled) else kernel
 
 
 def factor(kernel: Kernel) -> float:
     """The product of all factors around a kernel."""
-    return _without_factors(kernel)[1]
+    return float(kernel.factor) * factor(kernel.kernel) if isinstance(kernel, Scaled) else 1.0
 
 
 def is_distance_of(loss: Loss | None, kernel: Kernel) -> bool:
     """Whether a loss is the squared distance of the kernel, with its factors or without; None is."""
     return loss is None or loss in (KernelLoss(kernel), KernelLoss(unscaled(kernel)))
-
-
-def _without_factors(kernel: Kernel) -> tuple[Kernel, float]:
-    product = 1.0
-    while isinstance(kernel, Scaled):
-        product, kernel = product * float(kernel.factor), kernel.kernel
-    return kernel, product

@@ -30,12 +30,10 @@ class Box:
     @classmethod
     def of(cls, bounds: Any, vectors: Array) -> Self:
         """The box for ``bounds="data"`` (the range of the vectors), None (no limits) or a pair."""
-        if isinstance(bounds, str) and bounds == "data":
+        if str(bounds) == "data":
             ordered = namespace(vectors).sort(vectors, axis=0)
             last = vectors.shape[0] - 1
-            return cls(
-                take(ordered, np.asarray([0, min(1, last)])), take(ordered, np.asarray([last, max(last - 1, 0)]))
-            )
+            return cls(*(take(ordered, np.asarray(rows)) for rows in ((0, min(1, last)), (last, max(last - 1, 0)))))
         limits = (-np.inf, np.inf) if bounds is None else bounds
         message = (
             f"bounds={bounds!r}; expected 'data', None, or a pair (low, high) with low ≤ high, "
@@ -149,15 +147,20 @@ class ClosedForm(VectorDecoder):
     """
 
     kernels = (Linear,)
+    needs = "Linear()"
 
     def __init__(self, bounds: Any = None) -> None:
         self.bounds = bounds
 
     @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For the inner product of vectors, around the origin or around a mean."""
+        found = layers(kernel)
+        return isinstance(found.core, Linear) and not found.normalized
+
+    @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For linear kernels, with their own distance or a loss of scores."""
-        if not is_linear(kernel):
-            return None
         if getattr(loss, "takes_scores", False):
             return cls(), f"{loss!r} is scored, and under {unscaled(kernel)!r} the point is a score for each label"
         if is_distance_of(loss, kernel) or loss == SquaredError():
@@ -165,12 +168,7 @@ class ClosedForm(VectorDecoder):
         return None
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check that the output kernel is linear, and work out the box."""
-        if not is_linear(embedding.kernel_):
-            raise TypeError(
-                f"ClosedForm needs a linear output kernel, and came with {embedding.kernel_!r}; "
-                "use output_kernel=Linear(), or decoder='auto'"
-            )
+        """Work out the box and the mean."""
         self.centre_ = layers(embedding.kernel_).centre
         return super().fit(embedding, loss)
 
@@ -186,9 +184,3 @@ class ClosedForm(VectorDecoder):
                 vectors = vectors + (1.0 - namespace(weights).sum(weights, axis=1))[:, None] * mean
         left = None if leave_out is None else take(self.vectors_, np.asarray(leave_out))
         return clipped(vectors, *self.box_.sides(vectors.shape[0], left))
-
-
-def is_linear(kernel: Kernel) -> bool:
-    """Whether the kernel is the inner product of vectors, around the origin or around a mean."""
-    found = layers(kernel)
-    return isinstance(found.core, Linear) and not found.normalized

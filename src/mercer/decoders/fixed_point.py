@@ -55,6 +55,7 @@ class FixedPoint(VectorDecoder):
     """
 
     kernels = (Gaussian, GaussianOf)
+    needs = "Gaussian() on vectors"
 
     def __init__(self, n_starts: int = 5, max_iter: int = 100, tol: float = 1e-6, bounds: Any = "data") -> None:
         self.n_starts = n_starts
@@ -63,25 +64,26 @@ class FixedPoint(VectorDecoder):
         self.bounds = bounds
 
     @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For Gaussians on vectors."""
+        inner = unscaled(kernel)
+        scale = getattr(inner, "scale", None)
+        return inner in (Gaussian(scale), GaussianOf(Linear(), scale))
+
+    @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For Gaussians on vectors, with their own distance."""
-        if as_gaussian(kernel) is None or not is_distance_of(loss, kernel):
+        """For the distance of the kernel."""
+        if not is_distance_of(loss, kernel):
             return None
         return cls(), f"{unscaled(kernel)!r} is smooth on vectors, so the nearest one is found by mean shift"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check that the output kernel is Gaussian on vectors, and work out the box."""
-        gaussian = as_gaussian(embedding.kernel_)
-        if gaussian is None:
-            raise TypeError(
-                "FixedPoint needs a Gaussian output kernel on vectors, and came with "
-                f"{embedding.kernel_!r}; use output_kernel=Gaussian(), or decoder='auto'"
-            )
+        """Check the parameters, and work out the box."""
         for name in ("n_starts", "max_iter"):
             check_whole(getattr(self, name), name, expected="a whole number from 1 in FixedPoint")
         check_real(self.tol, "tol", closed="left", expected="a number, zero or more, in FixedPoint")
         super().fit(embedding, loss)
-        self.scale_ = float(gaussian.scale)
+        self.scale_ = float(getattr(unscaled(embedding.kernel_), "scale", 1.0))
         self.index_, self.hidden_ = training_candidates(embedding)
         return self
 
@@ -155,14 +157,6 @@ class FixedPoint(VectorDecoder):
         mean = xp.where(total > 0, mean, best[:, 0, :])
         starts = xp.concat([best, mean[:, None, :]], axis=1)
         return xp.reshape(starts, (-1, starts.shape[2]))
-
-
-def as_gaussian(kernel: Kernel) -> Gaussian | None:
-    """The Gaussian on vectors that the kernel is, up to a factor; None for any other kernel."""
-    kernel = unscaled(kernel)
-    if isinstance(kernel, GaussianOf) and kernel.kernel == Linear():
-        return Gaussian(kernel.scale)
-    return kernel if isinstance(kernel, Gaussian) else None
 
 
 @dataclass

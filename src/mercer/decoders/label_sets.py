@@ -77,10 +77,9 @@ class Thresholded(_LabelSetDecoder):
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For `LabelSets` with the loss `Hamming`."""
-        inner = unscaled(kernel)
-        if not isinstance(inner, LabelSets) or loss != Hamming():
+        if type(unscaled(kernel)) is not LabelSets or loss != Hamming():
             return None
-        return cls(), f"{loss!r} is scored on {inner!r}, so each label can be decided alone"
+        return cls(), f"{loss!r} is scored on {unscaled(kernel)!r}, so each label can be decided alone"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the labels."""
@@ -128,8 +127,6 @@ class ExpectedF1(_LabelSetDecoder):
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For the loss `F1`, under any kernel."""
-        if not isinstance(loss, F1):
-            return None
         return cls(), f"{loss!r} is scored, and its expectation is highest at a set that can be found exactly"
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str]:

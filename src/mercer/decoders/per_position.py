@@ -44,26 +44,26 @@ class PerPosition(Decoder):
     """
 
     constructs = True
-
     kernels = (Positions,)
+    needs = "Positions()"
 
     def __init__(self, length: int | None = None) -> None:
         self.length = length
 
     @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For `Positions`."""
+        return unscaled(kernel) == Positions()
+
+    @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For `Positions`, with its own distance."""
-        if unscaled(kernel) != Positions() or not is_distance_of(loss, kernel):
+        """For the distance of the kernel."""
+        if not is_distance_of(loss, kernel):
             return None
         return cls(), f"under {unscaled(kernel)!r} each position can be decided alone"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check that the output kernel compares positions, and collect the symbols."""
-        if unscaled(embedding.kernel_) != Positions():
-            raise TypeError(
-                "PerPosition needs a Positions output kernel, and came with "
-                f"{embedding.kernel_!r}; use output_kernel=Positions(), or decoder='auto'"
-            )
+        """Collect the symbols."""
         super().fit(embedding, loss)
         self.indicators_ = Positions().feature_map(embedding.outputs_)
         self._alphabet = Alphabet(list(self.indicators_.symbols), type(embedding.outputs_[0]))

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, like, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_real, check_whole
-from mercer.decoders.base import Decoder, Layers, is_distance_of, layers, register, unscaled
+from mercer.decoders.base import Decoder, is_distance_of, layers, register, unscaled
 from mercer.decoders.linear_ordering import COMPARED, best_of_all, best_order, wins
 from mercer.decoders.pool import snapped
 from mercer.embeddings.base import Embedding
@@ -35,34 +35,27 @@ class RankingDecoder(Decoder):
     """The nearest ranking in words."""
 
     @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For the kernels in `kernels`."""
+        return isinstance(layers(kernel).core, cls.kernels)
+
+    @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For the kernels in `kernels`, with their own distance or the loss that amounts to it."""
-        found, own = layers(kernel), is_distance_of(loss, kernel)
-        if not cls._decodes(found) or not (own or isinstance(loss, _DISTANCES.get(type(found.core), ()))):
+        """For the distance of the kernel, or the loss that amounts to it."""
+        own = is_distance_of(loss, kernel)
+        if not (own or type(loss) is _DISTANCES.get(type(layers(kernel).core))):
             return None
         scored = "" if own else f", and {loss!r} is its distance on full rankings"
         return cls(), f"under {unscaled(kernel)!r} the nearest of all rankings is {cls.method}{scored}"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check that the nearest ranking can be found under the output kernel."""
-        found = layers(embedding.kernel_)
-        if not self._decodes(found):
-            known = " or ".join(f"{family.__name__}()" for family in self.kernels)
-            raise TypeError(
-                f"{type(self).__name__} needs output_kernel={known}, and came with {embedding.kernel_!r}; use that (Lehmer() "
-                "without a cosine), or decoder='auto'"
-            )
+        """Take the kernel apart, and see how the training rankings count."""
         super().fit(embedding, loss)
-        self.layers_ = found
+        self.layers_ = layers(embedding.kernel_)
         ranks = to_numpy(embedding.outputs_)
         self.items_ = ranks.shape[1]
         self.start_ = int(np.nanmin(ranks) >= 1) if ranked(ranks).any() else 0
         return self
-
-    @classmethod
-    def _decodes(cls, found: Layers) -> bool:
-        # under a cosine of Lehmer, codes cannot be decided item by item: full rankings have different norms
-        return isinstance(found.core, cls.kernels) and not (found.normalized and isinstance(found.core, Lehmer))
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
         """The ranking of each point; any ranking is possible, so leaving one out changes nothing."""
@@ -103,6 +96,7 @@ class Assignment(RankingDecoder):
     """
 
     kernels = (RankHamming,)
+    needs = "RankHamming()"
     method = "an assignment of items to positions"
 
     def _place(self, mass: np.ndarray) -> np.ndarray:
@@ -127,7 +121,14 @@ class Sorting(RankingDecoder):
     """
 
     kernels = (Borda, Lehmer)
+    needs = "Borda(), or Lehmer() without a cosine,"
     method = "found by sorting"
+
+    @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For `Borda` and `Lehmer`; not for a cosine of `Lehmer`, under which full rankings have different norms."""
+        found = layers(kernel)
+        return super().decodes(kernel) and not (found.normalized and isinstance(found.core, Lehmer))
 
     def _place(self, mass: np.ndarray) -> np.ndarray:
         if isinstance(self.layers_.core, Borda):
@@ -167,6 +168,7 @@ class KemenyOrder(RankingDecoder):
     """
 
     kernels = (Kemeny,)
+    needs = "Kemeny()"
     method = "a Kemeny order"
 
     def __init__(self, width: int = 20_000, time_limit: float = 10.0) -> None:
@@ -174,7 +176,7 @@ class KemenyOrder(RankingDecoder):
         self.time_limit = time_limit
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Check the parameters and that the output kernel is `Kemeny`."""
+        """Check the parameters."""
         check_whole(self.width, "width", expected="the number of sets to follow, a whole number from 1")
         check_real(self.time_limit, "time_limit", closed="both", expected="seconds, zero or more")
         return super().fit(embedding, loss)

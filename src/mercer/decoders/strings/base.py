@@ -64,7 +64,7 @@ class Constructed(NamedTuple):
 class StringDecoder(Decoder):
     """Constructs the sequence nearest to a point, symbol by symbol.
 
-    A subclass defines `_prepare`, which refuses kernels it cannot work with, and `_construct`. The sequences found are scored
+    A subclass defines `decodes`, `_prepare` and `_construct`. The sequences found are scored
     by the kernel and compared with the training outputs of an allowed length, so that no answer is worse than the best of
     those. Only sequences the kernel sees are answers.
 
@@ -75,9 +75,11 @@ class StringDecoder(Decoder):
     """
 
     constructs = True
-    length: Any
-    alphabet: Iterable[Hashable] | None
     pool_: Pool
+
+    def __init__(self, length: Any = None, alphabet: Iterable[Hashable] | None = None) -> None:
+        self.length = length
+        self.alphabet = alphabet
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the symbols and the training outputs, and prepare to construct sequences."""
@@ -218,11 +220,3 @@ class StringDecoder(Decoder):
             Report(word, -score, bound if i == 0 else -np.inf, new)
             for i, (score, (_, _, word, new)) in enumerate(zip(scores, entries, strict=False))
         ]
-
-
-def refuse(decoder: Decoder, kernel: Any, wanted: str) -> TypeError:
-    """The error of a decoder that cannot work with a kernel."""
-    return TypeError(
-        f"{type(decoder).__name__} needs {wanted} as output kernel, and came with {kernel!r}; use decoder='auto', or "
-        "Candidates() to choose among the training outputs"
-    )

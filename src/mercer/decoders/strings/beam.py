@@ -14,7 +14,7 @@ from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
 from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
 from mercer.decoders.strings.answers import Lengths
-from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
+from mercer.decoders.strings.base import Constructed, StringDecoder
 from mercer.decoders.strings.kernels import Term, can_construct, neighbours, part_lengths, unnormalised, window_terms
 from mercer.decoders.strings.prefixes import Model, Outlook, Prefixes
 from mercer.decoders.strings.subsequences import SubsequenceModel
@@ -58,32 +58,32 @@ class BeamSearch(StringDecoder):
     True
     """
 
+    needs = "Spectrum, Mismatch or Subsequence, plain or normalised,"
     model_: Model
 
     def __init__(self, width: int = 64, length: Any = None, alphabet: Iterable[Hashable] | None = None) -> None:
+        super().__init__(length, alphabet)
         self.width = width
-        self.length = length
-        self.alphabet = alphabet
+
+    @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For kernels of common n-grams, or of subsequences of one length."""
+        inner = unscaled(unnormalised(kernel))
+        return window_terms(inner) is not None or (isinstance(inner, Subsequence) and len(part_lengths(inner)) == 1)
 
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For kernels of common n-grams with their own distance, where the outputs have few symbols."""
         inner = unscaled(kernel)
-        if (
-            window_terms(unnormalised(inner)) is None
-            or not is_distance_of(loss, kernel)
-            or not can_construct(inner, outputs)
-        ):
+        additive = window_terms(unnormalised(inner)) is not None
+        if not (additive and is_distance_of(loss, kernel) and can_construct(inner, outputs)):
             return None
         return cls(), f"{inner!r} adds up over n-grams, so a sequence can be grown symbol by symbol"
 
     def _prepare(self) -> tuple[int, int | None]:
         check_whole(self.width, "width", expected="the number of prefixes to keep, a whole number from 1")
-        model = model_of(self)
-        if model is None:
-            raise refuse(self, self.embedding_.kernel_, "Spectrum, Mismatch or Subsequence, plain or normalised,")
-        self.model_ = model
-        return model.shortest, None
+        self.model_ = model_of(self)
+        return self.model_.shortest, None
 
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
         width = int(self.width)
@@ -140,8 +140,8 @@ def _best(scores: np.ndarray, n: int, k: int) -> np.ndarray:
     return positions[np.isfinite(scores[positions])]
 
 
-def model_of(decoder: StringDecoder) -> Model | None:
-    """The model of the kernel a decoder was fitted with; None for kernels under which sequences cannot be grown."""
+def model_of(decoder: StringDecoder) -> Model:
+    """The model of the kernel a decoder was fitted with."""
     kernel = decoder.embedding_.kernel_
     inner = unnormalised(kernel)
     normalised = None if inner is kernel else inner
@@ -149,10 +149,7 @@ def model_of(decoder: StringDecoder) -> Model | None:
     terms = window_terms(inner)
     if terms is not None:
         return _window_model(decoder, normalised, terms, norm)
-    subsequences = unscaled(inner)
-    if isinstance(subsequences, Subsequence) and len(part_lengths(subsequences)) == 1:
-        return _subsequence_model(decoder, subsequences, normalised, norm)
-    return None
+    return _subsequence_model(decoder, unscaled(inner), normalised, norm)
 
 
 def _window_model(decoder: StringDecoder, inner: Kernel | None, terms: list[Term], norm: float | None) -> WindowModel:
@@ -187,9 +184,7 @@ def _values(decoder: StringDecoder, stretches: list[tuple[int, ...]], inner: Ker
     return sparse.csr_array(sparse.diags_array(norms) @ rows)
 
 
-def _subsequence_model(
-    decoder: StringDecoder, kernel: Subsequence, inner: Kernel | None, norm: float | None
-) -> SubsequenceModel:
+def _subsequence_model(decoder: StringDecoder, kernel: Any, inner: Kernel | None, norm: float | None) -> Model:
     symbols, length = len(decoder._alphabet), part_lengths(kernel)[0]
     if symbols**length > _FEATURES:
         raise ValueError(

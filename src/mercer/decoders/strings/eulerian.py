@@ -11,12 +11,12 @@ import numpy as np
 
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.validation import check_real
-from mercer.decoders.base import unscaled
 from mercer.decoders.strings.answers import Lengths
-from mercer.decoders.strings.base import Constructed, refuse
+from mercer.decoders.strings.base import Constructed
 from mercer.decoders.strings.beam import BeamSearch
 from mercer.decoders.strings.kernels import window_terms
 from mercer.decoders.strings.windows import WindowModel
+from mercer.kernels.base import Kernel
 
 Gram = tuple[int, ...]  # n symbols: an edge from its first n − 1 symbols to its last n − 1
 Edges = dict[Gram, int]  # the count of each n-gram
@@ -52,6 +52,7 @@ class EulerianWalk(BeamSearch):
     [4]
     """
 
+    needs = "Spectrum of one length"
     model_: WindowModel
 
     def __init__(
@@ -60,15 +61,18 @@ class EulerianWalk(BeamSearch):
         super().__init__(width, length, alphabet)
         self.threshold = threshold
 
+    @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For kernels of common n-grams of one length, each compared with its equals alone."""
+        terms = window_terms(kernel)
+        return terms is not None and len(terms) == 1 and not terms[0].changes
+
     def walks(self, H: Array) -> list[int]:
         """Number of sequences with exactly the predicted n-grams, for each point; 0 where there is none."""
         return [count_walks(graph) for graph in self._graphs(self._coordinates(to_numpy(self._points(H))))]
 
     def _prepare(self) -> tuple[int, int | None]:
         check_real(self.threshold, "threshold", 0, 1, closed="right", expected="a number above 0, at most 1")
-        terms = window_terms(unscaled(self.embedding_.kernel_))
-        if terms is None or len(terms) > 1 or terms[0].changes:
-            raise refuse(self, self.embedding_.kernel_, "Spectrum of one length")
         return super()._prepare()
 
     def _graphs(self, points: np.ndarray) -> list[Edges]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +15,7 @@ from mercer.core.compiled import compiled
 from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
 from mercer.decoders.pool import snapped
 from mercer.decoders.strings.answers import Lengths
-from mercer.decoders.strings.base import Constructed, StringDecoder, refuse
+from mercer.decoders.strings.base import Constructed, StringDecoder
 from mercer.decoders.strings.kernels import can_construct, position_span, require_room
 from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss
@@ -52,27 +50,25 @@ class LongestPath(StringDecoder):
     array(['bats'], dtype=object)
     """
 
-    def __init__(self, length: Any = None, alphabet: Iterable[Hashable] | None = None) -> None:
-        self.length = length
-        self.alphabet = alphabet
+    needs = "Positions, or WeightedDegree without shifts,"
+
+    @classmethod
+    def decodes(cls, kernel: Kernel) -> bool:
+        """For kernels that compare position by position."""
+        return position_span(kernel) is not None
 
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For kernels that compare position by position, with their own distance, where the outputs have few symbols."""
+        """For the distance of the kernel, where the outputs have few symbols."""
         inner = unscaled(kernel)
-        if position_span(inner) is None or not is_distance_of(loss, kernel) or not can_construct(inner, outputs):
+        if not is_distance_of(loss, kernel) or not can_construct(inner, outputs):
             return None
         return cls(), f"{inner!r} compares position by position, so the best of all sequences is a longest path"
 
     def _prepare(self) -> tuple[int, int | None]:
         kernel, outputs = self.embedding_.kernel_, self.embedding_.outputs_
-        span = position_span(kernel)
-        if span is None:
-            raise refuse(self, kernel, "Positions, or WeightedDegree without shifts,")
-        longest = int(self._lengths.max())
-        self._machine = PositionMachine.of(
-            [self._alphabet.numbers(output) for output in outputs], span, len(self._alphabet)
-        )
+        longest, texts = int(self._lengths.max()), [self._alphabet.numbers(output) for output in outputs]
+        self._machine = PositionMachine.of(texts, position_span(kernel) or 1, len(self._alphabet))
         # a symbol that no output has fills the positions before a stretch, and adds nothing
         alphabet = self._alphabet.with_unseen()
         padded = [[len(self._alphabet)] * (p - len(stretch)) + list(stretch) for p, stretch in self._machine.states]
