@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.beyond.toy_trees_truth import attachments, log_likelihood
+from experiments.beyond.toy_trees import GRAMMAR, ParsedSentences, attachments, log_likelihood, make_parsed_sentences
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from experiments.protocol import paper_estimator
-from mercer.datasets.toy_trees import GRAMMAR, ParsedSentences, make_parsed_sentences
 from mercer.kernels import Kernel, Subsequence, SubsetTree
 from mercer.report import Table, paragraph, section, table_html
 from mercer.structures.grammar import Grammar
@@ -43,10 +42,10 @@ class TreeParsing(Experiment):
     )
     protocol = (
         "Sentences such as “she opened the box with the key in anger” are drawn with their trees from a process in which "
-        "words determine the attachment of a phrase (mercer.datasets.toy_trees). Under the grammar each has 2, 5 or 14 parses, "
-        f"which are the candidates. Training sizes {', '.join(map(str, SIZES))}; {TEST} test sentences, none of them trained "
-        "on; five draws. The inputs are compared by words and pairs of words with gaps, the trees by SubsetTree, normalized. "
-        f"On a held-out quarter of the training trees its decay ({' or '.join(map(str, DECAYS))}) and alpha "
+        "words determine the attachment of a phrase (experiments.beyond.toy_trees). Under the grammar each has 2, 5 or 14 "
+        f"parses, which are the candidates. Training sizes {', '.join(map(str, SIZES))}; {TEST} test sentences, none of them "
+        "trained on; five draws. The inputs are compared by words and pairs of words with gaps, the trees by SubsetTree, "
+        f"normalized. On a held-out quarter of the training trees its decay ({' or '.join(map(str, DECAYS))}) and alpha "
         f"({', '.join(map(str, ALPHAS))}) are chosen by the share of right trees. Rules: relative frequencies of the "
         "productions of the training trees; a parse with an unseen one comes last."
     )

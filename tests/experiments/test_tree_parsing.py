@@ -1,12 +1,13 @@
 """The small experiment on trees: better than chance and rules, the same twice, and a page."""
 
 import numpy as np
+import pytest
 
-from experiments.beyond.toy_trees_truth import attachments, log_likelihood
+from experiments.beyond.toy_trees import GRAMMAR, PHRASES, attachments, log_likelihood, make_parsed_sentences
 from experiments.beyond.tree_parsing import CHANCE, EXACT, F1, LEARNED, PROCESS, RULES, SECOND
 from experiments.registry import experiment
 from experiments.runner import reproduce
-from mercer.datasets.toy_trees import GRAMMAR, make_parsed_sentences
+from mercer.structures.trees import leaves
 
 
 def test_the_small_experiment(tmp_path):
@@ -37,3 +38,20 @@ def test_phrases_and_where_they_belong():
     assert len(trees) == 5
     found = {tuple(head for _, head, _ in attachments(tree)) for tree in trees}
     assert found == {("hit", "hit"), ("hit", "hammer"), ("dog", "hit"), ("dog", "dog"), ("dog", "hammer")}
+
+
+def test_sentences_have_their_tree_among_the_parses():
+    pairs = make_parsed_sentences(150, random_state=0)
+    counts = []
+    for words, tree in zip(pairs.sentences, pairs.trees, strict=True):
+        parses = GRAMMAR.parses(words)
+        counts.append(len(parses))
+        assert tree in parses
+        assert tuple(leaves(tree)) == words
+    assert set(counts) == {2, 5, 14}
+    for count, share in zip((2, 5, 14), PHRASES, strict=True):
+        assert abs(np.mean(np.array(counts) == count) - share) < 0.1
+    again = make_parsed_sentences(150, random_state=0)
+    assert again.trees.tolist() == pairs.trees.tolist()
+    with pytest.raises(ValueError, match="n=0"):
+        make_parsed_sentences(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from mercer.datasets.store import Table
 from mercer.structures.grammar import Grammar
-from mercer.structures.trees import Tree, leaves
+from mercer.structures.trees import Tree, is_node, leaves
 
 OF_VERBS: dict[str, list[str]] = {
     "saw": ["with telescope", "with binoculars", "from tower", "at noon"],
@@ -48,7 +49,7 @@ PHRASES = (0.4, 0.4, 0.2)
 NOISE = 0.05
 """Probability that a phrase is drawn from all phrases."""
 
-ALL_PHRASES = sorted({phrase for phrases in (*OF_VERBS.values(), *OF_NOUNS.values()) for phrase in phrases})
+_ANY = sorted({phrase for phrases in (*OF_VERBS.values(), *OF_NOUNS.values()) for phrase in phrases})
 
 GRAMMAR = Grammar.read(
     "\n".join(
@@ -59,9 +60,8 @@ GRAMMAR = Grammar.read(
             "PP -> P NP",
             "D -> 'the'",
             "V -> " + " | ".join(f"'{verb}'" for verb in OF_VERBS),
-            "P -> " + " | ".join(f"'{word}'" for word in sorted({phrase.split()[0] for phrase in ALL_PHRASES})),
-            "N -> "
-            + " | ".join(f"'{word}'" for word in sorted({phrase.split()[1] for phrase in ALL_PHRASES} | set(OBJECTS))),
+            "P -> " + " | ".join(f"'{word}'" for word in sorted({phrase.split()[0] for phrase in _ANY})),
+            "N -> " + " | ".join(f"'{word}'" for word in sorted({phrase.split()[1] for phrase in _ANY} | set(OBJECTS))),
         ]
     )
 )
@@ -105,8 +105,48 @@ def make_parsed_sentences(n: int = 200, random_state: int | None = None) -> Pars
     return ParsedSentences(sentences, trees)
 
 
-def phrases_of(head: str) -> list[str]:
-    """List the phrases of a verb or a noun."""
+def log_likelihood(tree: Tree) -> float:
+    """Return the log-probability of a tree up to a constant of its sentence; its maximum is the best possible prediction."""
+    total, opened = 0.0, 2
+    for depth, head, phrase in attachments(tree):
+        known = _phrases_of(head)
+        share = (1.0 - NOISE) * (phrase in known) / len(known) + NOISE / len(_ANY) if known else 1.0 / len(_ANY)
+        total += math.log(share) - math.log(opened)
+        opened = depth + 2
+    return total
+
+
+def attachments(tree: Tree) -> list[tuple[int, str, str]]:
+    """List the phrases from left to right: depth of the attachment, the verb (depth 0) or noun, and the phrase.
+
+    The verb phrase of "I hit the dog with the hammer" gives ``[(0, 'hit', 'with hammer')]``.
+    """
+    action, after = tree[2], []
+    while action[1][0] == "VP":
+        after.append(action[2])
+        action = action[1]
+    found = _of_thing(action[2], 1)[1]
+    for phrase in reversed(after):
+        found += _of_phrase(phrase, 0, action[1][1])
+    return found
+
+
+def _of_thing(thing: Tree, depth: int) -> tuple[str, list[tuple[int, str, str]]]:
+    """Return the noun of a noun phrase, and the phrases inside it."""
+    after = []
+    while is_node(thing[1]) and thing[1][0] == "NP":
+        after.append(thing[2])
+        thing = thing[1]
+    noun = thing[-1][1] if is_node(thing[-1]) else thing[-1]
+    return noun, [each for phrase in reversed(after) for each in _of_phrase(phrase, depth, noun)]
+
+
+def _of_phrase(phrase: Tree, depth: int, head: str) -> list[tuple[int, str, str]]:
+    noun, below = _of_thing(phrase[2], depth + 1)
+    return [(depth, head, f"{phrase[1][1]} {noun}"), *below]
+
+
+def _phrases_of(head: str) -> list[str]:
     return OF_VERBS.get(head) or OF_NOUNS.get(head) or []
 
 
@@ -117,8 +157,8 @@ def _sentence(rng: np.random.Generator) -> Tree:
     subject, opened = str(rng.choice(SUBJECTS)), [verb, thing]
     for _ in range(1 + rng.choice(len(PHRASES), p=PHRASES)):
         at = int(rng.integers(len(opened)))
-        known = phrases_of(opened[at].word)
-        link, noun = str(rng.choice(ALL_PHRASES if not known or rng.random() < NOISE else known)).split()
+        known = _phrases_of(opened[at].word)
+        link, noun = str(rng.choice(_ANY if not known or rng.random() < NOISE else known)).split()
         below = _Place(noun, [])
         opened[at].phrases.append((link, below))
         opened = [*opened[: at + 1], below]
