@@ -28,6 +28,7 @@ from mercer.report import (
     table_html,
     tracked,
 )
+from mercer.report.explained import brief
 
 ROW = {"method": "identity", "metric": "loss", "value": 0.5, "error": 0.1}
 
@@ -268,3 +269,8 @@ def test_progress_is_silent_when_not_a_terminal(capfd):
         begin("one")
         begin("two")
     assert capfd.readouterr() == ("", "")
+
+
+def test_objects_in_a_few_characters():
+    shown = [brief(thing) for thing in ("ab", np.zeros(3), np.zeros((8, 8)), frozenset({2, 1}))]
+    assert shown == ["'ab'", "[0, 0, 0]", "array of shape (8, 8)", "{1, 2}"]

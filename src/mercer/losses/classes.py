@@ -95,9 +95,7 @@ class CostMatrix(Loss):
         except (TypeError, ValueError) as error:
             raise ValueError(f"costs={self.costs!r:.80} in CostMatrix; expected {n} rows of {n} numbers") from error
         if costs.shape != (n, n):
-            raise ValueError(
-                f"costs has shape {costs.shape} in CostMatrix; expected {(n, n)}, as there are {n} classes"
-            )
+            raise ValueError(f"costs has shape {costs.shape} in CostMatrix; expected {(n, n)} for {n} classes")
         if not np.isfinite(costs).all():
             i, j = np.argwhere(~np.isfinite(costs))[0]
             raise ValueError(f"costs[{i}, {j}] is {costs[i, j]} in CostMatrix; expected a finite number")

@@ -87,13 +87,7 @@ def explanation_gallery(explanation: Explanation, image: Callable[[Any], np.ndar
 
 
 def brief(thing: Any) -> str:
-    """Write an object in a few characters.
-
-    Examples
-    --------
-    >>> brief("ab"), brief(np.zeros(3)), brief(np.zeros((8, 8))), brief(frozenset({2, 1}))
-    ("'ab'", '[0, 0, 0]', 'array of shape (8, 8)', '{1, 2}')
-    """
+    """Write an object in a few characters."""
     if (graph := described(thing)) is not None:
         return graph
     if isinstance(thing, set | frozenset):

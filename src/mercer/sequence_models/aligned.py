@@ -47,8 +47,7 @@ class AlignedSequences(WordEstimator):
     width : int, default=10
         Number of candidates the beam keeps.
     held_out : int, default=1000
-        Most training words that the weights of the scores are learned from; never more than a quarter. Settings and ridges
-        are first learned from the other words; then the ridges are solved again on all.
+        Most training words, at most a quarter, that the weights of the scores are learned from, before the ridges see them.
     together : int, default=20000
         Most input symbols in all training words for which ridges are shared; with more, each symbol is seen often enough.
     sample, landmarks : int

@@ -14,18 +14,10 @@ _IDENTITY = 0.5  # weight of a chunk's identity among its features, next to 1 fo
 
 
 class Inventory:
-    """The symbols and chunks of aligned pairs, numbered.
+    """The symbols and chunks of aligned pairs, numbered: alphabets `inputs_`, `outputs_` and `chunks_` (number 0 is empty).
 
-    Attributes
-    ----------
-    inputs_, outputs_, chunks_ : Alphabet
-        Input symbols, output symbols and chunks (tuples of output symbols; number 0 is the empty one).
-    spelled_ : array (chunks, longest)
-        The output symbols of each chunk, padded with −1.
-    features_ : array (chunks, features)
-        ψ of each chunk: its identity, the characters of its symbols, the number of symbols.
-    input_vowels_, output_vowels_ : boolean arrays
-        The smaller of the two classes of symbols that alternate (see `alternating_class`).
+    `spelled_` (chunks, longest) holds the output symbols of each chunk, padded with −1; `features_` is ψ of each chunk
+    (see `chunk_features`); `input_vowels_` and `output_vowels_` mark the symbols of the `alternating_class`.
     """
 
     def fit(self, X: Sequence[Symbols], cuts: Sequence[Sequence[Chunk]]) -> Inventory:

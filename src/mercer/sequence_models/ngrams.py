@@ -24,12 +24,6 @@ class NgramModel:
     h are the last symbols, h′ the same without the first, t(h) is the number of distinct symbols that follow h, d a discount
     estimated from the numbers of runs that occur once and twice. Shorter runs count the distinct contexts in which they occur.
     The longest runs, with the symbol predicted, have `order` symbols.
-
-    Examples
-    --------
-    >>> model = NgramModel(order=2).fit(["abab", "ab", "abb"])
-    >>> model.log_probability("ab") > model.log_probability("ba")
-    True
     """
 
     def __init__(self, order: int = 4) -> None:

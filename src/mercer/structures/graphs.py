@@ -108,12 +108,9 @@ def graph_key(graph: Any) -> Hashable:
 class FlatGraphs:
     """Many graphs one after the other; labels are numbers, equal for equal labels in every collection."""
 
-    starts: np.ndarray
-    """The first node of each graph, and the number of all nodes."""
-    labels: np.ndarray
-    """The label of each node."""
-    ends: np.ndarray
-    """Two rows, the nodes at both ends of each edge; every edge is there twice, once in each direction."""
+    starts: np.ndarray  # the first node of each graph, and the number of all nodes
+    labels: np.ndarray  # the label of each node
+    ends: np.ndarray  # two rows, the nodes at both ends of each edge; every edge is there twice, once in each direction
     edge_labels: np.ndarray
 
     @property

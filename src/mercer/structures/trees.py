@@ -174,9 +174,7 @@ def _word(symbol: Any, empty: bool = False) -> str:
     """Return a label or word as it is written in brackets."""
     text = str(symbol)
     if re.search(r"[\s()]", text) or not (text or empty):
-        raise ValueError(
-            f"{symbol!r:.60} cannot be written between brackets; expected a word without spaces or brackets"
-        )
+        raise ValueError(f"{symbol!r:.60} cannot be written between brackets; expected a word without space or bracket")
     return text
 
 
