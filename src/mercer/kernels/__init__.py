@@ -7,7 +7,6 @@ from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.centering import Centered, CenteredAt, Clipped, ClippedAt
 from mercer.kernels.classes import Classes
 from mercer.kernels.composition import GaussianOf
-from mercer.kernels.distances import FromDistances, FromDistancesAt
 from mercer.kernels.features import FeatureMap, SparseFeatureMap
 from mercer.kernels.graphs import FromGraKeL, GraphKernel, RandomWalk, ShortestPath, WeisfeilerLehman
 from mercer.kernels.images import (
@@ -25,7 +24,7 @@ from mercer.kernels.molecules import NeutralLosses, Peaks, Tanimoto
 from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
-from mercer.kernels.precomputed import FromFunction, Precomputed
+from mercer.kernels.precomputed import FromDistances, FromDistancesAt, FromFunction, Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.kernels.strings.mismatch import Mismatch
 from mercer.kernels.strings.ngrams import NGramCounts, Spectrum

@@ -183,16 +183,10 @@ def as_pixels(X: Any, shape: tuple[int, int], name: str) -> Array:
         raise ValueError(
             f"{name} holds images of {found[0]} × {found[1]} pixels; expected {shape[0]} × {shape[1]}, the shape given"
         )
-    vectors = as_vectors(X, name)
-    check_pixels(vectors, shape, name)
-    return vectors
-
-
-def check_pixels(X: Array, shape: tuple[int, int], name: str) -> None:
-    """Raise ValueError unless each row of `X` has as many pixels as an image of this shape."""
-    rows, columns = shape
-    if X.shape[1] != rows * columns:
+    vectors, (rows, columns) = as_vectors(X, name), shape
+    if vectors.shape[1] != rows * columns:
         raise ValueError(
-            f"{name} has {X.shape[1]} pixels per image; expected {rows} × {columns} = {rows * columns}. "
-            "Give the shape of your images"
+            f"{name} has {vectors.shape[1]} pixels per image; expected {rows} × {columns} = {rows * columns}. Give the shape "
+            "of your images"
         )
+    return vectors
