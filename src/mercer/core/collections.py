@@ -6,7 +6,8 @@ made from anything else that can be listed (strings, sets, trees, graphs, pandas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
     array(['ab', 'c'], dtype=object)
     """
     reject_non_collection(collection, name)
-    if isinstance(collection, np.ndarray) and collection.dtype == object and collection.ndim == 1:
+    if is_numpy_array(collection) and collection.dtype == object and collection.ndim == 1:
         items: Any = collection
     elif hasattr(collection, "columns") and collection.shape[1] > 1:
         raise TypeError(
@@ -89,38 +90,32 @@ def as_vectors(collection: Any, name: str = "X") -> Array:
 
 def reject_non_collection(collection: Any, name: str) -> None:
     """Raise an error for None, a string, a sparse matrix, a mapping, a set, a masked array or a scalar."""
+    kind = type(collection).__name__
     if collection is None:
         raise ValueError(f"{name} is None; expected a collection of objects")
     if isinstance(collection, str | bytes):
         raise TypeError(
-            f"{name} is a single {type(collection).__name__}, {collection!r:.40}; expected a collection of "
-            "objects. Write [text] for a list of one"
+            f"{name} is a single {kind}, {collection!r:.40}; expected a collection of objects. Write [text] for a list of one"
         )
     if hasattr(collection, "toarray"):
         raise TypeError(
-            f"{name} is a sparse {type(collection).__name__}, and dense data is required; expected an array of numbers. "
+            f"{name} is a sparse {kind}, and dense data is required; expected an array of numbers. "
             f"Use {name}.toarray() to convert it"
         )
     if isinstance(collection, dict | set | frozenset):
-        raise TypeError(
-            f"{name} is a {type(collection).__name__}, which has no order; expected a list or an array of objects"
-        )
+        raise TypeError(f"{name} is a {kind}, which has no order; expected a list or an array of objects")
     if isinstance(collection, np.ma.MaskedArray) and np.ma.is_masked(collection):
         raise ValueError(f"{name} is an array with masked entries; expected every entry. Fill or drop them first")
     if not isinstance(collection, Iterable) or getattr(collection, "ndim", 1) == 0:
-        raise TypeError(
-            f"{name} is {collection!r:.40}, a {type(collection).__name__}; expected a collection of objects"
-        )
+        raise TypeError(f"{name} is {collection!r:.40}, a {kind}; expected a collection of objects")
 
 
 def _stack(rows: Any, name: str) -> np.ndarray:
     """Return rows of numbers as one array; raise an error that names the first row of another kind."""
-    try:
+    with suppress(ValueError):
         array = np.asarray(rows)
-    except ValueError:
-        array = None
-    if array is not None and array.dtype != object:
-        return array
+        if array.dtype != object:
+            return array
     entries: list[np.ndarray] = []
     for i, row in enumerate(rows):
         try:
@@ -145,7 +140,7 @@ def listed(collection: Any) -> Any:
     """Return an iterator as a list, a table of another library as an array, and anything else as it is."""
     if hasattr(collection, "__array__") and not isinstance(collection, Iterable):
         return np.asarray(collection)
-    return list(collection) if isinstance(collection, Iterator) else collection
+    return list(collection) if hasattr(collection, "__next__") else collection
 
 
 def count(objects: Collection) -> int:
@@ -212,16 +207,9 @@ def distinct(objects: Collection, key: Callable[[Any], Hashable] | None = None) 
     ([0, 1], [0, 1, 0])
     """
     rows = to_numpy(objects) if is_array(objects) and objects.dtype != object else objects
-    first: list[int] = []
-    groups: dict[Hashable, int] = {}
-    group = np.empty(len(rows), dtype=np.intp)
-    for i, row in enumerate(rows):
-        mark = (key or hash_key)(row)
-        if mark not in groups:
-            groups[mark] = len(first)
-            first.append(i)
-        group[i] = groups[mark]
-    return np.asarray(first, dtype=np.intp), group
+    known: dict[Hashable, int] = {}
+    group = np.asarray([known.setdefault((key or hash_key)(row), len(known)) for row in rows], dtype=np.intp)
+    return np.unique(group, return_index=True)[1], group
 
 
 def hash_key(item: Any) -> Hashable:

@@ -33,11 +33,11 @@ class Deferred(Generic[P, R]):
         """Return the function of numba, made if it is not yet."""
         with _LOCK:
             if self._made is None:
-                self._made = self._make()
-                for name, value in _deferred(self._function):
-                    self._function.__globals__[name] = value.made()
-                if self._function.__globals__.get(self._function.__name__) is self:
-                    self._function.__globals__[self._function.__name__] = self._made
+                self._made, names = self._make(), self._function.__globals__
+                for name in (self._function.__name__, *self._function.__code__.co_names):
+                    value = names.get(name)
+                    if isinstance(value, Deferred):
+                        names[name] = value.made()
             return self._made
 
 
@@ -77,21 +77,5 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def deferred(factory: Callable[[], Any]) -> Any:
-    """Return a function of numba, such as an intrinsic, that `factory` makes at its first use.
-
-    Examples
-    --------
-    >>> @deferred
-    ... def bits():
-    ...     from numba.extending import intrinsic
-    ...     ...  # def bits(typing_context, word): ...; return intrinsic(bits)
-    >>> type(bits).__name__
-    'Deferred'
-    """
+    """Return a function of numba, such as an intrinsic, that `factory` makes at its first use."""
     return Deferred(factory, factory)
-
-
-def _deferred(function: Callable[..., Any]) -> list[tuple[str, Deferred[..., Any]]]:
-    """Return the global names in a function that stand for deferred functions."""
-    found = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
-    return [(name, value) for name, value in found if isinstance(value, Deferred)]

@@ -87,28 +87,25 @@ def pivoted_cholesky(
         pivot = int(left.argmax())
         if left[pivot] <= size * np.finfo(float).eps * largest:
             break
-        here = np.asarray([pivot])
-        column = gram[:, pivot] if gram is not None else kernel(prepared, take(objects, here))[:, 0]
-        xp = array_namespace(column)
+        column = gram[:, pivot] if gram is not None else kernel(prepared, take(objects, np.asarray([pivot])))[:, 0]
         if factor is None:
             factor = zeros((size, min(limit, 64)), column)
         used = len(pivots)
         if used == factor.shape[1]:
             # doubling keeps memory within twice the need if no rank is given
-            factor = xp.concat([factor, zeros((size, min(limit - used, used)), column)], axis=1)
+            factor = array_namespace(column).concat([factor, zeros((size, min(limit - used, used)), column)], axis=1)
         if used:
             column = column - factor[:, :used] @ factor[pivot, :used]
         column = column / float(np.sqrt(left[pivot]))
         factor[:, used] = column
         left -= to_numpy(column) ** 2
-        left[pivot] = 0.0
+        pivots.append(pivot)
+        left[pivots] = 0.0
         if left.min() < -_INDEFINITE * largest:
             raise ValueError(
                 f"{kernel!r} is not positive semi-definite: what is left of k(x, x) after {used + 1} columns falls to "
                 f"{left.min():.6g} (the largest was {largest:.6g}). Expected a valid kernel; kernel.clipped() makes one"
             )
-        pivots.append(pivot)
-        left[pivots] = 0.0
         np.maximum(left, 0.0, out=left)
     if factor is None:
         raise ValueError(
