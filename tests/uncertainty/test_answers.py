@@ -128,6 +128,87 @@ def test_the_threshold_is_the_order_statistic_of_the_definition():
     assert calibration.p_values(np.array([90.0, 90.5, 0.0, 99.5])).tolist() == [0.11, 0.10, 1.0, 0.01]
 
 
+def tied(n, seed, kinds=3):
+    """Pairs whose inputs take few values, so that many scores tie exactly."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, kinds, n)
+    return (y[:, None] + rng.integers(-1, 2, (n, 1))).astype(float), y
+
+
+LETTERS = np.array(["ab", "ba", "bb"], dtype=object)
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.3], [0.2, 1.0]])
+IN_TIES = {
+    "classes": (DependencyEstimator(Gaussian(1.0), Classes(), alpha=0.1), lambda y: y),
+    "classes, expected loss": (DependencyEstimator(Gaussian(1.0), Classes(), alpha=0.1, loss=ZeroOne()), lambda y: y),
+    "strings": (DependencyEstimator(Gaussian(1.0), Subsequence(2), alpha=0.1), lambda y: LETTERS[y]),
+    "strings, expected loss": (
+        DependencyEstimator(Gaussian(1.0), Subsequence(2), alpha=0.1, loss=EditDistance()),
+        lambda y: LETTERS[y],
+    ),
+    "vectors": (DependencyEstimator(Gaussian(1.0), Linear(), alpha=0.1), lambda y: CORNERS[y]),
+    "neighbours": (NeighborsEstimator(Gaussian(1.0), Classes(), k=5), lambda y: y),
+}
+
+
+def alike(found, expected):
+    assert [item.objects.tolist() for item in found] == [item.objects.tolist() for item in expected]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.scores, other.scores, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", IN_TIES)
+@pytest.mark.parametrize("held_out", [True, False], ids=["held out", "left out"])
+def test_a_batch_has_the_sets_and_scores_of_its_rows(name, held_out):
+    for seed in range(6):
+        (X, y), (model, outputs) = tied(100, seed), IN_TIES[name]
+        model = clone(model).fit(X[:40], outputs(y[:40]))
+        if held_out:
+            model.calibrate(X[40:70], outputs(y[40:70]))
+        new, order = X[70:], np.random.default_rng(seed).permutation(30)
+        rows = [new[i : i + 1] for i in range(30)]
+        for options in ({}, {"candidates": outputs(np.arange(3))}, {"method": "jackknife+"}):
+            if options.get("method") and name == "neighbours":
+                continue
+            sets = model.predict_set(new, 0.8, **options)
+            alike([model.predict_set(row, 0.8, **options)[0] for row in rows], sets)
+            alike(model.predict_set(new[order], 0.8, **options), [sets[i] for i in order])
+        scores = model.abstention_score(new)
+        np.testing.assert_allclose(np.concatenate([model.abstention_score(row) for row in rows]), scores, atol=1e-12)
+        np.testing.assert_allclose(model.abstention_score(new[order]), scores[order], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["classes", "classes, expected loss", "strings"])
+def test_coverage_does_not_depend_on_the_batch(name):
+    """Scores that tie with the threshold count as covered, whatever their last bit: exchangeable pairs, 40 models."""
+    alone, together = [], []
+    for seed in range(40):
+        (X, y), (model, outputs) = tied(120, seed), IN_TIES[name]
+        model = clone(model).fit(X[:40], outputs(y[:40])).calibrate(X[40:80], outputs(y[40:80]))
+        rows = [model.predict_set(X[i : i + 1], 0.9)[0] for i in range(80, 120)]
+        alone.append(holds(rows, outputs(y[80:])).mean())
+        together.append(holds(model.predict_set(X[80:], 0.9), outputs(y[80:])).mean())
+    assert alone == together
+    assert np.mean(alone) > 0.9
+
+
+def test_scores_within_the_slack_tie():
+    scores, listed = np.array([0.1, 0.2, 0.3]), np.ones(3, dtype=bool)
+    calibration = Calibration(scores, listed, HELD_OUT, slack=1e-9)
+    assert calibration.threshold(0.5) == 0.2 + 1e-9
+    assert calibration.p_values(np.array([0.2 + 1e-12, 0.2 - 1e-12, 0.2 + 1e-6])).tolist() == [0.75, 0.75, 0.5]
+
+
+def test_the_slack_follows_the_size_of_the_outputs():
+    X, y = classes(40, 0)
+    found = []
+    for size in (1.0, 1e6):
+        model = DependencyEstimator(Gaussian(1.0), Linear(), alpha=0.1).fit(X, size * CORNERS[y % 3])
+        model.abstention_score(X)
+        found.append(model.calibration_.slack)
+    assert 0 < found[0] < 1e-8
+    assert found[1] == pytest.approx(1e12 * found[0])
+
+
 def test_left_out_scores_are_those_of_refitting():
     X, y = classes(25, 3)
     for model in (
@@ -312,7 +393,7 @@ def test_other_bad_arguments():
     model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=1.0).fit(X, y)
     with pytest.raises(ValueError, match="X has 3 objects and y has 2"):
         model.calibrate(X[:3], y[:2])
-    with pytest.raises(ValueError, match="k=0; expected how many pairs"):
+    with pytest.raises(ValueError, match="k=0; expected the number of pairs"):
         model.explain(X[0], k=0)
     with pytest.raises(ValueError, match="method='split'; expected 'auto' or 'jackknife"):
         model.predict_set(X, method="split")

@@ -1,1 +1,1 @@
-"""Answers that say how sure they are: conformal sets, abstention, explanations."""
+"""Uncertainty of predictions: conformal sets, abstention, explanations."""
