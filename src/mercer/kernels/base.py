@@ -36,7 +36,11 @@ class Constraint(NamedTuple):
     error: type[Exception] = ValueError
 
 
-POSITIVE = Constraint(lambda value: is_real(value) and 0 < value < math.inf, "a finite number above zero")
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < math.inf
+
+
+POSITIVE = Constraint(_is_positive, "a finite number above zero")
 UP_TO_ONE = Constraint(lambda value: is_real(value) and 0 < value <= 1, "a number above 0, at most 1")
 
 
@@ -123,7 +127,8 @@ class Kernel(BaseEstimator):
         left = self.prepare(X, "X")
         right = None if Z is None else self.prepare(Z, "Z")
         shape = len(left), len(left if right is None else right)
-        memory.require(*shape, 1, f"values of {self!r}", "pass fewer objects, or use solver=LowRank(rank=...)")
+        if shape[0] * shape[1] >= memory.SMALL:
+            memory.require(*shape, 1, f"values of {self!r}", "pass fewer objects, or use solver=LowRank(rank=...)")
         values = self._matrix(left.encoded, None if right is None else right.encoded)
         if np.shape(values) != shape:
             raise ValueError(
@@ -167,7 +172,7 @@ class Kernel(BaseEstimator):
 
     def sees(self, X: Collection) -> np.ndarray:
         """For each object, True if its image φ(x) says anything about it (so for most kernels)."""
-        return np.ones(count(self.check(X)), dtype=bool)
+        return np.ones(count(X), dtype=bool)
 
     def key(self, x: Any) -> Hashable:
         """A key that is equal for objects between which this kernel does not distinguish."""

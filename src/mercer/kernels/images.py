@@ -130,7 +130,7 @@ def _turns(reach: int, rotations: Sequence[float]) -> list[float]:
 
 
 class VirtualExamples(NamedTuple):
-    """Pairs and moved copies of them: first all pairs as they are, then all of them after one move, and so on."""
+    """Pairs as they are, then all of them after one move, after another, and so on."""
 
     inputs: Array
     outputs: Collection
@@ -161,8 +161,7 @@ def virtual_examples(  # noqa: PLR0913
     Returns
     -------
     VirtualExamples
-        ``inputs``, ``outputs`` and ``source``. Choose parameters with ``source`` as groups (`JointKernelMap.fit`'s `groups`,
-        scikit-learn's `GroupKFold`): plain leave-one-out would find a copy of what it left out among what it kept.
+        Choose parameters with its ``source`` as groups: leave-one-out would find copies of the pair that it leaves out.
 
     Examples
     --------
@@ -268,7 +267,7 @@ def gradient_histograms(images: Any, orientations: int = 8, cells: int = 4, powe
 
     The gradient of a pixel counts with its length, divided linearly between the two nearest of `orientations` directions and
     between the nearest of `cells` × `cells` overlapping parts. The sums are raised to `power`, so that a few strong edges do
-    not outweigh the rest, and scaled to unit length.
+    not outweigh the rest, and scaled to unit length; an image without edges has a row of zeros.
 
     Parameters
     ----------
@@ -280,11 +279,6 @@ def gradient_histograms(images: Any, orientations: int = 8, cells: int = 4, powe
         Parts along each side.
     power : float
         1 for the plain histogram, ½ for its square root.
-
-    Returns
-    -------
-    array of shape (n, cells² · orientations)
-        A row of zeros for an image without edges.
 
     Examples
     --------

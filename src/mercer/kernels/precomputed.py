@@ -116,9 +116,8 @@ class Precomputed(Kernel):
 class FromFunction(Kernel):
     r"""Any function of two objects as a kernel, :math:`k(x, z) = f(x, z)`.
 
-    The function is called once per pair, on objects as they stand in the collection. A Gram matrix takes one call for each
-    unordered pair, and one more per object to check that the function is symmetric. Estimators measure if it is positive
-    semi-definite.
+    A Gram matrix takes one call for each unordered pair, and one more per object to check that the function is symmetric.
+    Estimators measure if it is positive semi-definite.
 
     Parameters
     ----------
@@ -143,7 +142,7 @@ class FromFunction(Kernel):
 
 
 class _PairByPair(FromFunction):
-    """The distances themselves, where they are given as a function."""
+    """Distances given as a function."""
 
     _symmetrised = "(d(x, z) + d(z, x)) / 2 as distance"
 
