@@ -37,7 +37,7 @@ class Constraint(NamedTuple):
 
 
 def _is_positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < math.inf
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
 
 
 POSITIVE = Constraint(_is_positive, "a finite number above zero")
