@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,13 +35,11 @@ from mercer.operators.identity import Identity
 if TYPE_CHECKING:
     from mercer.solvers.factorization import Factorization
 
-WAY_OUT = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory grows with n·rank and not with n²"
-
-_EXACT_MATRICES = 8
-"""n×n matrices an exact fit may hold at once (measured by ``python -m experiments bench core``)."""
+EXACT_MATRICES = 8
+"""Most n×n matrices an exact fit holds at once (measured by ``python -m experiments bench core``)."""
 
 _NUMBERS = 2**24
-"""Kernel values a prediction holds at a time."""
+"""Most kernel values a prediction holds at once."""
 
 
 @dataclass
@@ -59,25 +57,25 @@ class RidgeProblem:
     inputs : collection
         The n training inputs, checked.
     targets : array (n, r), optional
-        V. None stands for the n×n identity: points are then weights on the training outputs.
+        V; None for the n×n identity, whose points are weights on the training outputs.
     operator : Operator
         C, or an operator-valued kernel that is resolved.
     alpha : float, optional
-        The one value of alpha to solve for; None where it has to be chosen.
+        The one value of alpha to solve for; None if it is to be chosen.
     fit_intercept : bool
-        Whether there is a b, which is not penalised.
+        True for a b, which is not penalised.
     sample_weight : array (n,), optional
         w > 0; None for all ones.
     groups : int array (n,), optional
-        The group of each pair, 0, 1, …: pairs of one group are left out together.
+        The group of each pair, 0, 1, …; a group is left out as one.
     observed : boolean array (n, r), optional
         The targets that are known; None for all.
     outputs : array (N, r), optional
         Coordinates of all outputs, the paired ones first, for operators learned from them.
     orthogonal : bool
-        Whether the columns of `outputs` are orthogonal and, with an intercept, sum to zero.
+        True if the columns of `outputs` are orthogonal and, with an intercept, sum to zero.
     wants_left_out : bool
-        Whether left-out points will be asked for.
+        True if left-out points will be asked for.
     """
 
     kernel: Kernel
@@ -93,8 +91,6 @@ class RidgeProblem:
     orthogonal: bool = False
     wants_left_out: bool = False
 
-    # -- weights and the intercept -------------------------------------------------------------------
-
     @property
     def size(self) -> int:
         """The number of pairs, n."""
@@ -102,7 +98,7 @@ class RidgeProblem:
 
     @cached_property
     def roots(self) -> np.ndarray | None:
-        """Square roots of the sample weights; None where all are one."""
+        """Square roots of the sample weights; None if all are one."""
         return None if self.sample_weight is None else np.sqrt(np.asarray(self.sample_weight, dtype=float))
 
     @cached_property
@@ -119,7 +115,7 @@ class RidgeProblem:
         return rows if self.roots is None else rows / like(self.roots, rows)[:, None]
 
     def constant(self, reference: Array) -> Array | None:
-        """Return the unit vector along √w that is not penalised; None without an intercept."""
+        """Return the unit vector along √w, which is not penalised; None without an intercept."""
         if not self.fit_intercept:
             return None
         ones = np.ones(self.size) if self.roots is None else self.roots
@@ -136,26 +132,26 @@ class RidgeProblem:
             return namespace(rows).mean(rows, axis=0)
         return (like(np.asarray(self.sample_weight, dtype=float), rows) @ rows) / self.total
 
-    # -- what solvers ask for -------------------------------------------------------------------------
-
     @property
     def members(self) -> list[np.ndarray] | None:
-        """Positions of the pairs of each group; None where pairs are left out one by one."""
+        """Positions of the pairs of each group; None if pairs are left out one by one."""
         if self.groups is None:
             return None
         return [np.flatnonzero(self.groups == group) for group in range(int(self.groups.max()) + 1)]
 
     def gram(self, matrices: float = 3.0, *, decomposed: bool = False) -> Array:
-        """Return √w k √w as an array that may be overwritten.
+        """Return √w k √w as an array that may be overwritten; `matrices` of its size have to fit in memory.
 
-        `matrices` of its size have to fit in memory. `decomposed` says that all its eigenvalues will be seen, so that a
-        negative one need not be looked for.
+        With `decomposed` a negative eigenvalue is not looked for, since the decomposition will show it.
         """
         # what is orthogonal to the constant does not show every negative eigenvalue
         seen = decomposed and not self.fit_intercept
         gram = gram_matrix(self.kernel, self.inputs, "input", matrices, decomposed=seen)
-        if self.kernel.pairwise:  # it may be the user's own matrix
-            gram = namespace(gram).asarray(gram, copy=True)
+        # a precomputed one may be the user's own matrix
+        return self.scale_gram(namespace(gram).asarray(gram, copy=True) if self.kernel.pairwise else gram)
+
+    def scale_gram(self, gram: Array) -> Array:
+        """Multiply a Gram matrix of the inputs by √w on both sides, in place."""
         if self.roots is not None:
             roots = like(self.roots, gram)
             for rows in row_blocks(gram):
@@ -163,16 +159,20 @@ class RidgeProblem:
         return gram
 
     def decomposed(self, device: str | None = None) -> GramEigh:
-        """Decompose the scaled Gram matrix, on what is orthogonal to the constant."""
-        gram = on_device(self.gram(_EXACT_MATRICES, decomposed=True), device)
+        """Decompose the scaled Gram matrix, orthogonal to the constant."""
+        gram = on_device(self.gram(EXACT_MATRICES, decomposed=True), device)
         return self.decompose(gram, f"the input Gram matrix of {self.kernel!r}")
+
+    def decompose_features(self, rows: Array) -> GramEigh:
+        """Decompose the scaled Gram matrix of explicit features of the inputs, orthogonal to the constant."""
+        constant = self.constant(rows)
+        return GramEigh.of_features(self.scaled(rows), constant, None if constant is None else self.mean(rows))
 
     def decompose(self, gram: Array, name: str) -> GramEigh:
         """Decompose a scaled Gram matrix of the inputs, which is overwritten."""
         if not self.fit_intercept:
             values, vectors = eigh(gram)
-            values = clip_spectrum(values, name)
-            return GramEigh(vectors, values, vectors)
+            return GramEigh(vectors, clip_spectrum(values, name), vectors)
         gram, mean = self.centre_gram(gram, lift=True)
         values, vectors = eigh(gram)
         # the last eigenvector is the constant; its eigenvalue is of the size of k before the constant was taken off
@@ -180,9 +180,9 @@ class RidgeProblem:
         return GramEigh(vectors, values, vectors, constant=self.constant(vectors), mean=mean)
 
     def centre_gram(self, gram: Array, lift: bool = False) -> tuple[Array, Array]:
-        """Make a scaled Gram matrix orthogonal to the constant, in place; also return its mean kernel values.
+        """Make a scaled Gram matrix orthogonal to the constant, in place, and return it with the mean kernel values.
 
-        With `lift` the constant becomes an eigenvector whose eigenvalue is above all others.
+        With `lift` the constant becomes the eigenvector of the largest eigenvalue.
         """
         xp, q = namespace(gram), self.constant(gram)
         assert q is not None
@@ -201,42 +201,27 @@ class RidgeProblem:
         return gram, mean if self.roots is None else mean / like(self.roots, mean)
 
     def operator_outputs(self, inputs: Any, reference: Array) -> Outputs:
-        """Return what an operator learned from the outputs looks at, in the library and on the device of `reference`."""
+        """Return the outputs an operator is resolved from, in the library and on the device of `reference`."""
         rows = self.targets if self.outputs is None else self.outputs
         if rows is None:
             raise ValueError(f"operator={self.operator!r} needs an embedding with coordinates")
         rows, n = like(rows, reference), self.size
-        total = self.total + rows.shape[0] - n
+        total, roots = self.total + rows.shape[0] - n, np.ones(rows.shape[0])
         if self.roots is not None:
-            xp = namespace(rows)
-            rows = xp.concat([self.scaled(rows[:n, :]), rows[n:, :]]) if rows.shape[0] > n else self.scaled(rows)
+            roots[:n] = self.roots
+            rows = rows * like(roots, rows)[:, None]
         if self.fit_intercept and not self.orthogonal:
-            ones = np.ones(rows.shape[0])
-            if self.roots is not None:
-                ones[:n] = self.roots
-            constant = like(ones / np.sqrt(total), rows)
+            constant = like(roots / np.sqrt(total), rows)
             rows = rows - constant[:, None] * (constant @ rows)
         return Outputs(rows, n, self.orthogonal and self.roots is None, inputs, total)
 
     def operator_spectrum(self, inputs: Any, reference: Array) -> tuple[OperatorSpectrum | None, Array | None]:
-        """Return the eigendecomposition of C (None for the identity) and UᵀV, where it was needed for that."""
+        """Return the eigendecomposition of C (None for the identity), and UᵀV if that took it."""
         if self.operator.is_identity:
             return None, None
         outputs = self.operator_outputs(inputs, reference)
         spectrum = self.operator.spectrum(outputs)
         return spectrum, vars(outputs).get("inside")
-
-    def on(self, train: np.ndarray) -> RidgeProblem:
-        """Return the same problem on some of the pairs."""
-        groups = None if self.groups is None else np.unique(self.groups[train], return_inverse=True)[1]
-        return replace(
-            self,
-            inputs=sub_inputs(self.kernel, self.inputs, train, train),
-            targets=None if self.targets is None else take(self.targets, train),
-            sample_weight=None if self.sample_weight is None else self.sample_weight[train],
-            groups=groups,
-            observed=None if self.observed is None else self.observed[train],
-        )
 
 
 def sub_inputs(kernel: Kernel, inputs: Collection, rows: np.ndarray, columns: np.ndarray) -> Collection:
@@ -249,33 +234,39 @@ def sub_inputs(kernel: Kernel, inputs: Collection, rows: np.ndarray, columns: np
 
 
 def gram_matrix(kernel: Kernel, objects: Collection, side: str, matrices: float, *, decomposed: bool = False) -> Array:
-    """The Gram matrix of `objects`, once `matrices` of its size are known to fit and it is known to be one."""
+    """Return the Gram matrix of `objects`, checked; raise MemoryError unless `matrices` of its size fit."""
     n = count(objects)
     if matrices * n * n >= memory.SMALL:
-        memory.require(n, n, matrices, f"the exact fit ({side} kernel)", WAY_OUT)
+        way_out = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory grows with n·rank and not with n²"
+        memory.require(n, n, matrices, f"the exact fit ({side} kernel)", way_out)
     gram = kernel(objects)
     check_gram(gram, kernel, side, decomposed=decomposed)
     return gram
 
 
 def check_gram(gram: Array, kernel: Kernel, side: str, *, decomposed: bool = False) -> None:
-    """Raise unless `gram` is the Gram matrix of a kernel.
+    """Raise ValueError for NaN, and for asymmetry or a negative eigenvalue if the kernel is not valid by construction.
 
-    Kernels that are positive semi-definite by construction are checked for NaN only; others also for symmetry and for
-    a clearly negative eigenvalue (by a few Lanczos steps, which is where a bad one shows first), unless the matrix is to be
-    `decomposed` anyway, which shows all of them.
+    The smallest eigenvalue is that of a few Lanczos steps; a matrix that will be `decomposed` is left to its decomposition.
     """
     check_finite(gram, kernel, side)
-    if not kernel.is_psd:
-        check_symmetric(gram, kernel, side)
-        if not decomposed:
-            check_positive(gram, kernel, side)
+    if kernel.is_psd:
+        return
+    worst, (i, j), largest = asymmetry(gram)
+    if worst > 1e-8 * max(largest, np.finfo(float).tiny):
+        raise ValueError(
+            f"the {side} kernel {kernel!r} is not symmetric: k(x{i}, x{j}) = {float(gram[i, j]):.6g} and "
+            f"k(x{j}, x{i}) = {float(gram[j, i]):.6g}; expected the same value. Symmetrise it with (K + K.T) / 2"
+        )
+    lowest, highest = (0.0, 0.0) if decomposed else _extreme_eigenvalues(to_numpy(gram))
+    if lowest < -1e-6 * max(highest, 0.0):
+        raise ValueError(not_psd_message(f"the Gram matrix of the {side} kernel {kernel!r}", lowest, highest))
 
 
 def check_finite(gram: Array, kernel: Kernel, side: str) -> None:
-    """Raise if the kernel gave NaN or infinity, naming a pair."""
+    """Raise ValueError that names a pair for which the kernel gave NaN or infinity."""
     xp = namespace(gram)
-    # the sum is finite iff all entries are, but for overflow: the exact look is taken only when it is not
+    # the sum of finite entries is finite but for overflow, so entries are seldom looked at one by one
     with np.errstate(over="ignore", invalid="ignore"):
         if bool(xp.isfinite(xp.sum(gram))):
             return
@@ -288,37 +279,22 @@ def check_finite(gram: Array, kernel: Kernel, side: str) -> None:
         )
 
 
-def check_symmetric(gram: Array, kernel: Kernel, side: str) -> None:
-    """Raise if k(x, z) and k(z, x) differ by more than rounding, naming the worst pair."""
-    worst, (i, j), largest = asymmetry(gram)
-    if worst > 1e-8 * max(largest, np.finfo(float).tiny):
-        raise ValueError(
-            f"the {side} kernel {kernel!r} is not symmetric: k(x{i}, x{j}) = {float(gram[i, j]):.6g} and "
-            f"k(x{j}, x{i}) = {float(gram[j, i]):.6g}; expected the same value. Symmetrise it with (K + K.T) / 2"
-        )
-
-
-def check_positive(gram: Array, kernel: Kernel, side: str, tolerance: float = 1e-6) -> None:
-    """Raise if the Gram matrix has a clearly negative eigenvalue, and say it."""
-    matrix = to_numpy(gram)
+def _extreme_eigenvalues(matrix: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest eigenvalue, roughly; zeros if none stands out below zero."""
     if len(matrix) <= 64:
         values = np.linalg.eigvalsh(matrix)
-        lowest, highest = values[0], values[-1]
-    else:
-        start = np.random.default_rng(0).standard_normal(len(matrix))
-        try:
-            lowest = scipy.sparse.linalg.eigsh(
-                matrix, k=1, which="SA", v0=start, tol=1e-2, maxiter=20, return_eigenvectors=False
-            )[0]
-        except scipy.sparse.linalg.ArpackNoConvergence:
-            return  # nothing stands out below zero
-        highest = scipy.sparse.linalg.eigsh(matrix, k=1, which="LA", v0=start, tol=1e-2, return_eigenvectors=False)[0]
-    if lowest < -tolerance * max(highest, 0.0):
-        raise ValueError(not_psd_message(f"the Gram matrix of the {side} kernel {kernel!r}", lowest, highest))
+        return values[0], values[-1]
+    options = {"k": 1, "v0": np.random.default_rng(0).standard_normal(len(matrix)), "tol": 1e-2}
+    try:
+        (lowest,) = scipy.sparse.linalg.eigsh(matrix, which="SA", maxiter=20, return_eigenvectors=False, **options)
+    except scipy.sparse.linalg.ArpackNoConvergence:
+        return 0.0, 0.0
+    (highest,) = scipy.sparse.linalg.eigsh(matrix, which="LA", return_eigenvectors=False, **options)
+    return lowest, highest
 
 
 def warn_low_rank(residual: float, side: str, columns: int) -> None:
-    """Say how much of the trace a low-rank factor leaves out, when that is a lot."""
+    """Warn if a low-rank factor leaves out more than a tenth of the trace."""
     if residual > 0.1:
         warnings.warn(
             f"the low-rank factor of the {side} kernel ({columns} columns) leaves out {residual:.1%} of its trace; "
@@ -333,7 +309,7 @@ def warn_low_rank(residual: float, side: str, columns: int) -> None:
 
 @dataclass
 class KernelBasis:
-    """Kernel values against training inputs: all of them, or the pivots of a low-rank factor."""
+    """Kernel values against all training inputs, or against the pivots of a low-rank factor."""
 
     kernel: Kernel
     inputs: Any
@@ -344,10 +320,10 @@ class KernelBasis:
     @classmethod
     def of(cls, kernel: Kernel, inputs: Collection, pivots: np.ndarray | None = None) -> KernelBasis:
         """Prepare the training inputs once for all predictions."""
-        n = count(inputs)
-        if kernel.pairwise:
-            return cls(kernel, inputs, n, pivots)
-        return cls(kernel, kernel.prepare(inputs if pivots is None else take(inputs, pivots)), n, pivots)
+        basis = inputs
+        if not kernel.pairwise:
+            basis = kernel.prepare(inputs if pivots is None else take(inputs, pivots))
+        return cls(kernel, basis, count(inputs), pivots)
 
     def values(self, inputs: Collection, reference: Array) -> Array:
         """Return the kernel values of each input, in the library and on the device of `reference`."""
@@ -374,7 +350,7 @@ class FeatureBasis:
 class PointMap:
     r"""Points as an affine function of basis values, :math:`h(x) = \kappa_x B + b`.
 
-    `basis` has ``values(inputs, reference)``, whose result can be multiplied by B, and the number of its ``columns``.
+    `basis` has ``values(inputs, reference)``, which can be multiplied by B, and the number of its ``columns``.
     """
 
     basis: Any
@@ -384,7 +360,7 @@ class PointMap:
 
     @property
     def origin(self) -> Array | None:
-        """The point of an input that is like no training input; None where it is zero."""
+        """The point of an input that is like no training input; None for zero."""
         return getattr(self.basis, "origin", self.intercept)
 
     def points(self, inputs: Collection) -> Array:
@@ -410,13 +386,11 @@ class Solver(BaseEstimator):
     A new solver defines `supports` and `factorize`; `mercer.testing.check_solver` is its contract.
     """
 
-    one_alpha: bool = False
-    """Whether only one value of alpha can be solved for."""
     makes_gram: bool = False
-    """Whether the whole Gram matrix of the inputs is made, so that folds may share it."""
+    """True if the whole Gram matrix of the inputs is made, which folds may share."""
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return why this solver cannot solve `problem`; None where it can."""
+        """Return the reason why this solver cannot solve `problem`; None if it can."""
         return None
 
     def factorize(self, problem: RidgeProblem) -> Factorization:
@@ -424,19 +398,19 @@ class Solver(BaseEstimator):
         raise TypeError(f"{type(self).__name__} must define factorize(problem)")
 
     def reason(self, problem: RidgeProblem) -> str:
-        """Return in one sentence why this solver is picked for a problem it supports."""
+        """Return one sentence on why this solver is chosen for a problem it supports."""
         return f"{self!r} supports it"
 
     def report(self, factorization: Factorization, embedding: Any) -> None:
-        """Note on the solver what a user may want to know of a fit."""
+        """Set attributes of this solver that describe a fit."""
 
     def output_embedding(self) -> Any:
-        """Return the embedding of outputs that goes with this solver; None where any does."""
+        """Return the embedding of outputs this solver calls for; None for any."""
         return None
 
 
 class Choice(NamedTuple):
-    """A part that was picked, and the reason in one sentence."""
+    """A part that was chosen, and the reason in one sentence."""
 
     part: Any
     reason: str
@@ -474,27 +448,25 @@ class Auto(Solver):
         self.solvers = solvers
 
     def choose(self, problem: RidgeProblem) -> Choice:
-        """Return the solver for this problem, and why."""
+        """Return the solver for this problem, and the reason."""
         refused = []
         for solver in REGISTERED if self.solvers is None else self.solvers:
-            against = (
-                "alpha is to be chosen" if solver.one_alpha and problem.alpha is None else solver.supports(problem)
-            )
+            against = solver.supports(problem)
             if against is None:
                 return Choice(solver, solver.reason(problem))
             refused.append(f"{solver!r}: {against}")
         raise ValueError("no solver supports this problem. " + "; ".join(refused))
 
     def factorize(self, problem: RidgeProblem) -> Factorization:
-        """Factorize by the solver that is picked."""
+        """Factorize by the solver that is chosen."""
         return self.choose(problem).part.factorize(problem)
 
 
 REGISTERED: list[Solver] = []
-"""The solvers `Auto` asks by default, in order; registered beside their code."""
+"""The solvers `Auto` asks by default, in order."""
 
 
 def register(solver: Solver, after: type[Solver] | None = None) -> None:
-    """Have `Auto` ask a solver, after those of type `after` or, by default, first."""
+    """Have `Auto` ask a solver, after those of type `after`, or first by default."""
     place = next((i for i, known in enumerate(REGISTERED) if type(known) is after), -1)
     REGISTERED.insert(place + 1, solver)

@@ -1,4 +1,4 @@
-"""Exact solvers: one eigendecomposition for every alpha, one Cholesky factor for one, or few explicit features."""
+"""Exact solvers by an eigendecomposition, a Cholesky factor or explicit features."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from mercer.core.arrays import (
     Array,
     add_to_diagonal,
     cholesky,
-    like,
     namespace,
     not_psd_message,
     on_device,
     solve_triangular,
     to_numpy,
 )
-from mercer.core.collections import Collection, count
-from mercer.core.gram_eigh import GramEigh
+from mercer.core.collections import Collection
 from mercer.core.validation import check_choice
 from mercer.kernels.features import FeatureMap
 from mercer.solvers.base import FeatureBasis, KernelBasis, PointMap, RidgeProblem, Solver, register
@@ -27,7 +25,7 @@ from mercer.solvers.factorization import Factorization
 from mercer.solvers.ridge_path import RidgePath
 
 _CHOLESKY_MATRICES = 3
-"""n×n matrices a fit of one alpha may hold at once."""
+"""Most n×n matrices a fit of one alpha holds at once."""
 
 
 class Exact(Solver):
@@ -59,7 +57,7 @@ class Exact(Solver):
         self.device = device
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return why not: an operator that is not separable, missing targets, the other penalty with an operator."""
+        """Return a reason for operators that are not separable, missing targets, and operators with the other penalty."""
         if self.penalty != "function":
             check_choice(self.penalty, "penalty", ("function", "coefficients"))
             if not problem.operator.is_identity:
@@ -67,12 +65,10 @@ class Exact(Solver):
         return separable_only(problem)
 
     def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is picked."""
-        return (
-            "choosing alpha needs the whole path, which one eigendecomposition gives"
-            if problem.operator.is_identity
-            else f"{type(problem.operator).__name__} couples the outputs, and eigendecompositions uncouple them exactly"
-        )
+        """Return why this solver is chosen."""
+        if problem.operator.is_identity:
+            return "choosing alpha needs the whole path, which one eigendecomposition gives"
+        return f"{type(problem.operator).__name__} couples the outputs, and eigendecompositions uncouple them exactly"
 
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Make the Gram matrix and decompose it."""
@@ -80,8 +76,10 @@ class Exact(Solver):
         return RidgePath.of(problem, spectrum, KernelBasis.of(problem.kernel, problem.inputs), self.penalty)
 
 
-def separable_only(problem: RidgeProblem) -> str | None:
-    """Return why a solver for k(x, z)·C does not solve the problem; None where it does."""
+def separable_only(problem: RidgeProblem, one_alpha: bool = False) -> str | None:
+    """Return why a solver for k(x, z)·C, and with `one_alpha` for one alpha, does not solve the problem; None if it does."""
+    if one_alpha and problem.alpha is None:
+        return "it solves one alpha, and alpha is to be chosen; use solver='auto' or Exact()"
     if not problem.operator.separable:
         return f"{problem.operator!r} is not one kernel times one matrix; use Structured()"
     if problem.observed is not None:
@@ -103,7 +101,7 @@ class ExplicitFeatures(Solver):
     """
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return why not: no finite features, or not fewer than pairs."""
+        """Return a reason for kernels that do not have fewer features than there are pairs."""
         if problem.targets is None:
             return "points are weights on all training outputs"
         against = separable_only(problem)
@@ -113,17 +111,14 @@ class ExplicitFeatures(Solver):
         return None
 
     def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is picked."""
+        """Return why this solver is chosen."""
         return f"{problem.kernel!r} has few features: m×m in place of n×n"
 
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Decompose the m×m matrix of the features."""
         features = self._features(problem)
         assert features is not None
-        rows = features(problem.inputs)
-        constant = problem.constant(rows)
-        mean = None if constant is None else problem.mean(rows)
-        spectrum = GramEigh.of_features(problem.scaled(rows), constant, mean)
+        spectrum = problem.decompose_features(features(problem.inputs))
         return RidgePath.of(problem, spectrum, FeatureBasis(features, features.dimension))
 
     def _features(self, problem: RidgeProblem) -> FeatureMap | None:
@@ -145,25 +140,20 @@ class Cholesky(Solver):
     Cholesky()
     """
 
-    one_alpha = True
     makes_gram = True
 
     def __init__(self, device: str | None = None) -> None:
         self.device = device
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return why not: more than one alpha, an operator other than the identity, missing targets."""
-        if problem.alpha is None:
-            return "it solves one alpha, and alpha is to be chosen; use solver='auto' or Exact()"
-        if not problem.operator.is_identity:
-            return (
-                f"it solves problems with the identity operator, and came with operator={problem.operator!r}; "
-                "use solver='auto' or Exact()"
-            )
-        return separable_only(problem)
+        """Return a reason for more than one alpha, operators other than the identity, and missing targets."""
+        against = separable_only(problem, one_alpha=True)
+        if against is not None or problem.operator.is_identity:
+            return against
+        return f"it is for the identity operator, and came with operator={problem.operator!r}; use solver='auto' or Exact()"
 
     def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is picked."""
+        """Return why this solver is chosen."""
         return "one alpha with the identity operator needs one Cholesky factor"
 
     def factorize(self, problem: RidgeProblem) -> CholeskyFactor:
@@ -173,20 +163,19 @@ class Cholesky(Solver):
         try:
             return CholeskyFactor(problem, cholesky(add_to_diagonal(gram, alpha)))
         except np.linalg.LinAlgError:
-            kernel, n = problem.kernel, count(problem.inputs)
             values = np.linalg.eigvalsh(to_numpy(problem.gram()))
-            rounding = 10 * n * np.finfo(float).eps * values[-1]
+            rounding = 10 * problem.size * np.finfo(float).eps * values[-1]
             if values[0] > -rounding:
                 raise ValueError(
                     f"alpha={alpha:g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
                     f"{values[-1]:.3g}; use alpha={rounding:.1g} or more, or solver=Exact(), which works without it"
                 ) from None
-            name = f"the input Gram matrix of {kernel!r}, at alpha={alpha:g},"
+            name = f"the input Gram matrix of {problem.kernel!r}, at alpha={alpha:g},"
             raise ValueError(not_psd_message(name, values[0], values[-1])) from None
 
 
 class CholeskyFactor(Factorization):
-    """The factor of k + αI for the one alpha of its problem."""
+    """The Cholesky factor of k + αI for the one alpha of a problem."""
 
     def __init__(self, problem: RidgeProblem, factor: Array) -> None:
         super().__init__(problem)
@@ -197,55 +186,43 @@ class CholeskyFactor(Factorization):
         return solve_triangular(self.factor, solve_triangular(self.factor, right), transpose=True)
 
     def map(self, alpha: float) -> PointMap:
-        """Return the map; where points are weights, one that solves for each input in place of an n×n inverse."""
-        if self.problem.targets is not None:
+        """Return the map; if points are weights, one that solves for each input in place of an n×n inverse."""
+        problem = self.problem
+        if problem.targets is not None:
             return super().map(alpha)
-        basis = KernelBasis.of(self.problem.kernel, self.problem.inputs)
-        return PointMap(SolvedWeights(basis, self.factor, *self._constants()), None, None)
-
-    def _constants(self) -> tuple[Any, Any]:
-        """G⁻¹q over qᵀG⁻¹q and √w, as far as there are an intercept and weights."""
-        roots = None if self.problem.roots is None else like(self.problem.roots, self.factor)
-        q = self.problem.constant(self.factor)
-        if q is None:
-            return None, roots
-        solved = self.solve(q[:, None], 0.0)[:, 0]
-        return solved / float(q @ solved) / self.problem.total**0.5, roots
+        origin, q = None, problem.constant(self.factor)
+        if q is not None:
+            solved = self.solve(q[:, None], alpha)
+            origin = problem.scaled(solved / float(q @ solved[:, 0]) / problem.total**0.5)[:, 0]
+        basis = KernelBasis.of(problem.kernel, problem.inputs)
+        return PointMap(SolvedWeights(basis, problem, self.factor, origin), None, None)
 
 
 @dataclass
 class SolvedWeights:
-    r"""Weights on the training outputs by triangular solves, :math:`w(x) = G^{-1} k_x + \bar g\,(1 - 1^\top G^{-1} k_x)`.
+    r"""Weights on the training outputs by triangular solves, :math:`w(x) = G^{-1} k_x + w_0\,(1 - 1^\top G^{-1} k_x)`.
 
-    `factor` is the Cholesky factor of G = k + αI, `level` holds the weights :math:`\bar g = G^{-1}1 / 1^\top G^{-1}1` of an
-    input far from all others; None without an intercept. `roots` are those of sample weights.
+    `factor` is the Cholesky factor of :math:`G = k + \alpha I`; `origin` is :math:`w_0 = G^{-1}1 / 1^\top G^{-1}1`, the
+    weights of an input that is like no training input, or None without an intercept.
     """
 
     basis: KernelBasis
+    problem: RidgeProblem
     factor: Array
-    level: Array | None
-    roots: Array | None
+    origin: Array | None
 
     @property
     def columns(self) -> int:
         """The number of training inputs."""
         return self.basis.columns
 
-    @property
-    def origin(self) -> Array | None:
-        """The weights of an input that is like no training input; None where they are zero."""
-        if self.level is None:
-            return None
-        return self.level if self.roots is None else self.level * self.roots
-
     def values(self, inputs: Collection, reference: Any = None) -> Array:
         """Return the weights of each input."""
-        values = self.basis.values(inputs, self.factor)
-        right = values if self.roots is None else values * self.roots
-        found = solve_triangular(self.factor, solve_triangular(self.factor, right.T), transpose=True).T
-        found = found if self.roots is None else found * self.roots
-        origin = self.origin
-        return found if origin is None else found + (1.0 - namespace(found).sum(found, axis=1))[:, None] * origin
+        right = self.problem.scaled(self.basis.values(inputs, self.factor).T)
+        found = self.problem.scaled(CholeskyFactor(self.problem, self.factor).solve(right, 0.0)).T
+        if self.origin is None:
+            return found
+        return found + (1.0 - namespace(found).sum(found, axis=1))[:, None] * self.origin
 
 
 register(Exact())

@@ -20,8 +20,8 @@ from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem
 class Factorization:
     r"""A ridge problem made ready to be solved for any value of alpha.
 
-    A new one defines `solve`, which applies :math:`(k + \alpha I)^{-1}` for ``problem.gram()``; everything else follows from
-    it, at the cost of n right-hand sides where pairs are left out. Subclasses override what they have a shorter way for.
+    A new one defines `solve`, which applies :math:`(k + \alpha I)^{-1}` for ``problem.gram()``. The rest follows from it, with
+    n right-hand sides to leave pairs out; subclasses override what they can do with less work.
 
     With the constant q that is not penalised (an intercept), :math:`G = k + \alpha I` and :math:`g = G^{-1}q`, the matrix
     :math:`M = G^{-1} - g g^\top / q^\top g` takes targets to coefficients, and the residual of a pair left out is
@@ -31,20 +31,16 @@ class Factorization:
     residual: float = 0.0
     """Share of the Gram matrix that is left out; 0 for exact solvers."""
     reason: str = ""
-    """Why the problem is solved this way, where the solver itself does not say it."""
+    """Why the problem is solved this way; empty for the reason of the solver."""
     reference: Any = None
-    """An array of the library and the device the algebra runs on; None for those of the targets."""
+    """An array of the library and on the device of the algebra; None for those of the targets."""
 
     def __init__(self, problem: RidgeProblem) -> None:
         self.problem = problem
 
-    # -- what a new one defines -----------------------------------------------------------------------
-
     def solve(self, right: Array, alpha: float) -> Array:
         """Return (k + αI)⁻¹ times `right`."""
         raise TypeError(f"{type(self).__name__} must define solve(right, alpha)")
-
-    # -- what follows ---------------------------------------------------------------------------------
 
     def map(self, alpha: float) -> PointMap:
         """Return the map from inputs to points for one value of alpha."""
@@ -53,14 +49,13 @@ class Factorization:
 
     def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
         """Return B and b with h(x) = k_x B + b."""
-        parts = [self._solved(self._targets[:, columns], a, gain) for columns, a, gain in self._directions(alpha)]
-        xp = namespace(self._targets)
-        dual = self._unrotated(xp.concat([part[0] for part in parts], axis=1))
-        intercept = None
-        if self.problem.fit_intercept:
-            level = xp.concat([part[1] for part in parts])[None, :] / self.problem.total**0.5
-            intercept = self._unrotated(level)[0, :]
-        return self.problem.scaled(dual), intercept
+        xp, problem = namespace(self._targets), self.problem
+        parts = [self._solved(self._targets[:, columns], a) for columns, a in self._directions(alpha)]
+        duals, levels = zip(*parts, strict=True)
+        dual = problem.scaled(self._unrotated(xp.concat(duals, axis=1)))
+        if not problem.fit_intercept:
+            return dual, None
+        return dual, self._unrotated(xp.concat(levels)[None, :] / problem.total**0.5)[0, :]
 
     def dual(self, alpha: float) -> Array:
         """Return Z with h(x) = k_x Z C + b; for the identity operator these are the coefficients."""
@@ -76,13 +71,13 @@ class Factorization:
     def left_out_residuals(self, alpha: float) -> Array:
         """Return vⱼ − h₋ⱼ(xⱼ) for each pair."""
         xp, parts = namespace(self._targets), []
-        for columns, a, _ in self._directions(alpha):
+        for columns, a in self._directions(alpha):
             inverse = self._inverse(a)
-            parts.append(self._without(inverse, inverse @ self._targets[:, columns]))
+            parts.append(left_out(inverse, inverse @ self._targets[:, columns], self.problem.members))
         return self.problem.unscaled(self._unrotated(xp.concat(parts, axis=1)))
 
     def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
-        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair, for each alpha; `gram` is L, needed where there are no targets."""
+        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair, for each alpha; `gram` is L, needed without targets."""
         for alpha in alphas:
             left = self.left_out_residuals(float(alpha))
             moved = left if gram is None else left @ like(gram, left)
@@ -105,11 +100,7 @@ class Factorization:
         xp, n = namespace(self._targets), self.problem.size
         smoother = alpha * self._inverse(alpha)
         left = smoother @ self._targets
-        if gram is not None:
-            left_gram = left @ like(gram, left)
-            squares = float(xp.sum(left_gram * left))
-        else:
-            squares = float(xp.sum(left * left))
+        squares = float(xp.sum((left if gram is None else left @ like(gram, left)) * left))
         return squares / n / (float(xp.linalg.trace(smoother)) / n) ** 2
 
     @cached_property
@@ -120,14 +111,11 @@ class Factorization:
         mean = (trace if constant is None else trace - float(constant @ gram @ constant)) / self.problem.size
         return mean * (1.0 if self._spectrum is None else float(np.max(to_numpy(self._spectrum.values))))
 
-    # -- pieces ---------------------------------------------------------------------------------------
-
     @cached_property
     def _targets(self) -> Array:
-        """√w V Q; the identity where there are no targets."""
+        """√w V Q, with the identity for V if there are no targets."""
         problem = self.problem
-        targets = problem.targets
-        rows = np.eye(problem.size) if targets is None else targets
+        rows = np.eye(problem.size) if problem.targets is None else problem.targets
         rows = rows if self.reference is None else like(rows, self.reference)
         if self._spectrum is not None and self._spectrum.vectors is not None:
             rows = rows @ like(self._spectrum.vectors, rows)
@@ -138,20 +126,18 @@ class Factorization:
         problem = self.problem
         if problem.operator.is_identity:
             return None
-        assert problem.targets is not None
         return problem.operator_spectrum(problem.decomposed(), problem.targets)[0]
 
-    def _directions(self, alpha: float) -> Iterator[tuple[slice, float, float]]:
-        """Yield columns of V Q that share an alpha and a gain."""
-        columns = self._targets.shape[1]
+    def _directions(self, alpha: float) -> Iterator[tuple[slice, float]]:
+        """Columns of V Q that share an alpha over the gain of C, with that."""
         if self._spectrum is None:
-            yield slice(0, columns), alpha, 1.0
+            yield slice(0, self._targets.shape[1]), alpha
             return
         for a, gain in enumerate(to_numpy(self._spectrum.values).tolist()):
-            yield slice(a, a + 1), alpha / gain if gain > 0 else np.inf, gain
+            yield slice(a, a + 1), alpha / gain if gain > 0 else np.inf
 
-    def _solved(self, right: Array, alpha: float, gain: float) -> tuple[Array, Array]:
-        """Return M V times the gain over itself, and the level along the constant."""
+    def _solved(self, right: Array, alpha: float) -> tuple[Array, Array]:
+        """M V, and the level along the constant."""
         xp, q = namespace(right), self.problem.constant(right)
         if alpha == np.inf:
             level = xp.zeros_like(right[0, :]) if q is None else q @ right
@@ -165,15 +151,9 @@ class Factorization:
         return self.problem.centred(solved - of_constant[:, None] * level), level
 
     def _inverse(self, alpha: float) -> Array:
-        """Return M, n×n."""
+        """M, n×n."""
         identity = eye(self.problem.size, self._targets)
-        if alpha == np.inf:
-            return self.problem.centred(identity)
-        return self._solved(identity, alpha, 1.0)[0]
-
-    def _without(self, inverse: Array, left: Array) -> Array:
-        """Return the residuals of pairs left out, from M and M V."""
-        return left_out(inverse, left, self.problem.members)
+        return self.problem.centred(identity) if alpha == np.inf else self._solved(identity, alpha)[0]
 
     def _unrotated(self, rows: Array) -> Array:
         vectors = None if self._spectrum is None else self._spectrum.vectors
@@ -181,17 +161,15 @@ class Factorization:
 
 
 def clear_own_weights(weights: Array, members: list[np.ndarray] | None) -> Array:
-    """Clear the weights of pairs on themselves, or on their group, of rounding."""
-    if members is None:
-        return weights * (1.0 - eye(weights.shape[0], weights))
-    group = np.empty(weights.shape[0])
-    for number, own_group in enumerate(members):
-        group[own_group] = number
+    """Set the weights of pairs on themselves, or on their group, to zero; rounding leaves them close to it."""
+    group = np.arange(weights.shape[0])
+    for own in members or []:
+        group[own] = own[0]
     return weights * like((group[:, None] != group).astype(float), weights)
 
 
 def left_out(inverse: Array, left: Array, members: list[np.ndarray] | None) -> Array:
-    """Return (M_BB)⁻¹ (M V)_B for every group B, or for every pair by itself, from M and M V."""
+    """Return (M_BB)⁻¹ (M V)_B from M and M V, for every group B or for every pair."""
     xp = namespace(inverse)
     if members is None:
         return left / xp.linalg.diagonal(inverse)[:, None]

@@ -1,11 +1,10 @@
-"""Low-rank solver: pivoted incomplete Cholesky on both sides, two small eigenproblems."""
+"""The low-rank solver: pivoted incomplete Cholesky on both sides."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from mercer.core.arrays import on_device, solve_triangular
-from mercer.core.gram_eigh import GramEigh
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.embeddings.pivoted import Pivoted
 from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite, warn_low_rank
@@ -14,16 +13,16 @@ from mercer.solvers.ridge_path import RidgePath
 
 
 class LowRank(Solver):
-    r"""Few columns of the Gram matrices, :math:`k \approx G G^\top`: O(n m² + m³) where exact costs O(n³).
+    r"""Few columns of the Gram matrices, :math:`k \approx G G^\top`: O(n m² + m³) in place of O(n³).
 
-    Predictions use the same factors as training, so the model is an exact one for the kernel :math:`G G^\top`.
+    Predictions use the same factors as training, so the model is exact for the kernel :math:`G G^\top`.
 
     Parameters
     ----------
     rank : int, optional
         Most columns to take on each side (the paper's m₁ = m₂).
     tol : float, default=1e-6
-        Stop when this share of the trace is left. With a rank given, whichever comes first.
+        Stop when this share of the trace is left, or at the rank if that comes first.
     device : str, optional
         Where the algebra runs, through PyTorch; by default where the kernel's columns are.
 
@@ -44,7 +43,7 @@ class LowRank(Solver):
         self.device = device
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return why not: an operator that is not separable, or missing targets."""
+        """Return a reason for operators that are not separable, and missing targets."""
         return separable_only(problem)
 
     def output_embedding(self) -> Pivoted:
@@ -52,7 +51,7 @@ class LowRank(Solver):
         return Pivoted(self.rank, self.tol)
 
     def report(self, factorization: RidgePath, embedding: Pivoted) -> None:  # type: ignore[override]
-        """Note the rank and the share of the trace left out on both sides."""
+        """Set the rank and the shares of the trace left out on both sides."""
         self.rank_, self.residual_ = factorization.spectrum.values.shape[0], factorization.residual
         self.output_residual_ = float(getattr(embedding, "residual_", 0.0))
         if not embedding.fixed and embedding.coordinates_ is not None:
@@ -65,9 +64,8 @@ class LowRank(Solver):
         check_finite(found.factor, kernel, "input")
         warn_low_rank(found.residual, "input", len(found.pivots))
         factor, triangle = on_device(found.factor, self.device), on_device(found.triangle, self.device)
-        constant = problem.constant(factor)
-        mean = None if constant is None else triangle @ problem.mean(factor)
-        spectrum = GramEigh.of_features(problem.scaled(factor), constant, mean)
+        spectrum = problem.decompose_features(factor)
         basis = solve_triangular(triangle, spectrum.basis, transpose=True)
-        spectrum = replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual)
+        mean = None if spectrum.mean is None else triangle @ spectrum.mean
+        spectrum = replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual, mean=mean)
         return RidgePath.of(problem, spectrum, KernelBasis.of(kernel, inputs, found.pivots))
