@@ -16,7 +16,7 @@ from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder
 from mercer.decoders.strings.kernels import Term, can_construct, neighbours, part_lengths, unnormalised, window_terms
-from mercer.decoders.strings.prefixes import Model, Outlook, Prefixes
+from mercer.decoders.strings.prefixes import Model
 from mercer.decoders.strings.subsequences import SubsequenceModel
 from mercer.decoders.strings.windows import Automaton, WindowModel
 from mercer.kernels import Subsequence
@@ -82,8 +82,42 @@ class BeamSearch(StringDecoder):
 
     def _prepare(self) -> tuple[int, int | None]:
         check_whole(self.width, "width", expected="the number of prefixes to keep, a whole number from 1")
-        self.model_ = model_of(self)
+        kernel = self.embedding_.kernel_
+        inner = unnormalised(kernel)
+        norm = None if inner is kernel else float(to_numpy(kernel.diag(self.pool_.objects[:1]))[0])
+        terms = window_terms(inner)
+        self.model_ = self._subsequences(inner, norm) if terms is None else self._windows(inner, terms, norm)
         return self.model_.shortest, None
+
+    def _windows(self, inner: Kernel, terms: list[Term], norm: float | None) -> WindowModel:
+        _require_symbols(inner, self.alphabet_)
+        symbols, longest = len(self.alphabet_), max(term.length for term in terms)
+        texts = [self._alphabet.numbers(output) for output in self.embedding_.outputs_]
+        texts += [stretch for term in terms if term.changes for stretch in neighbours(texts, term, symbols)]
+        machine = Automaton.of(texts, longest, symbols)
+        return WindowModel(terms, machine, self._values(machine.stretches, inner), norm)
+
+    def _subsequences(self, inner: Kernel, norm: float | None) -> SubsequenceModel:
+        kernel: Any = unscaled(inner)
+        symbols, length, decay = len(self.alphabet_), part_lengths(kernel)[0], float(kernel.decay)
+        if symbols**length > _FEATURES:
+            raise ValueError(
+                f"{symbols} symbols have {symbols**length} subsequences of length {length}, too many to count in every answer "
+                f"(over {_FEATURES}); use Candidates(), a shorter length or a smaller alphabet"
+            )
+        words = list(product(range(symbols), repeat=length))
+        # a word of that length has one subsequence, of weight decay^length
+        square = float(to_numpy(inner.diag(self._alphabet.words(words[:1])))[0])
+        scale = np.sqrt(square) / decay**length
+        return SubsequenceModel((symbols, length), decay, scale, self._values(words, inner), norm)
+
+    def _values(self, stretches: list[tuple[int, ...]], inner: Kernel) -> sparse.csr_array:
+        """⟨h, φ(u)⟩ of each stretch; the norms that a cosine divides by are multiplied back."""
+        words = self._alphabet.words(stretches)
+        rows = self._readout(words)
+        if inner is self.embedding_.kernel_:
+            return rows
+        return sparse.csr_array(sparse.diags_array(np.sqrt(to_numpy(inner.diag(words)))) @ rows)
 
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
         width = int(self.width)
@@ -104,30 +138,19 @@ def grow(
 ) -> list[list[tuple[float, list[int]]]]:
     """Score and symbols of the k best sequences met by a beam, for each row of `targets`; the path does not depend on k."""
     n, longest = len(targets), int(lengths.high.max())
-    outlook = model.outlook(targets)
+    ahead = model.outlook(targets)
     beam = model.starts(targets, width, longest)
-    kept: list[tuple[np.ndarray, Prefixes]] = []
+    found: list[list[tuple[float, list[int]]]] = [[] for _ in range(n)]
     for size in range(model.shortest, longest + 1):
         scores = model.value(beam.linear, beam.square)
         inside = (lengths.low[beam.owner] <= size) & (size <= lengths.high[beam.owner])
-        rows = _best(np.where(inside, scores, -np.inf), n, k)
-        kept.append((scores[rows], beam.take(rows)))
+        for row in _best(np.where(inside, scores, -np.inf), n, k):
+            found[beam.owner[row]].append((float(scores[row]), beam.text[row, :size].tolist()))
         if size < longest:
-            beam = _next(model, beam, targets, outlook, width)
-    found: list[list[tuple[float, list[int]]]] = [[] for _ in range(n)]
-    for scores, some in kept:
-        for score, owner, text, size in zip(scores, some.owner, some.text, some.size, strict=True):
-            found[owner].append((float(score), text[:size].tolist()))
+            sums = model.extended(beam, targets)
+            best = _best(model.value(*ahead(beam, sums)).ravel(), n, width)
+            beam = model.grown(beam, *np.divmod(best, model.symbols), sums)
     return [sorted(own, key=lambda entry: -entry[0])[:k] for own in found]
-
-
-def _next(model: Model, beam: Prefixes, targets: np.ndarray, outlook: Outlook, width: int) -> Prefixes:
-    """The best prefixes with one symbol more, by their score and that of the next symbols."""
-    linear, square = model.extended(beam, targets)
-    scores = model.value(*model.ahead(beam, linear, square, outlook))
-    best = _best(scores.ravel(), len(targets), width)
-    rows, symbols = np.divmod(best, model.symbols)
-    return model.grown(beam, rows, symbols, linear[rows, symbols], square[rows, symbols])
 
 
 def _best(scores: np.ndarray, n: int, k: int) -> np.ndarray:
@@ -140,59 +163,13 @@ def _best(scores: np.ndarray, n: int, k: int) -> np.ndarray:
     return positions[np.isfinite(scores[positions])]
 
 
-def model_of(decoder: StringDecoder) -> Model:
-    """The model of the kernel a decoder was fitted with."""
-    kernel = decoder.embedding_.kernel_
-    inner = unnormalised(kernel)
-    normalised = None if inner is kernel else inner
-    norm = None if normalised is None else float(to_numpy(kernel.diag(decoder.pool_.objects[:1]))[0])
-    terms = window_terms(inner)
-    if terms is not None:
-        return _window_model(decoder, normalised, terms, norm)
-    return _subsequence_model(decoder, unscaled(inner), normalised, norm)
-
-
-def _window_model(decoder: StringDecoder, inner: Kernel | None, terms: list[Term], norm: float | None) -> WindowModel:
-    alphabet = decoder._alphabet
-    texts = [alphabet.numbers(output) for output in decoder.embedding_.outputs_]
-    symbols, longest = len(alphabet), max(term.length for term in terms)
-    _require_symbols(decoder, inner or decoder.embedding_.kernel_)
-    texts += [stretch for term in terms if term.changes for stretch in neighbours(texts, term, symbols)]
-    machine = Automaton.of(texts, longest, symbols)
-    return WindowModel(terms, machine, _values(decoder, machine.stretches, inner), norm)
-
-
-def _require_symbols(decoder: StringDecoder, kernel: Kernel) -> None:
+def _require_symbols(kernel: Kernel, alphabet: list[Hashable]) -> None:
     """Raise ValueError if the alphabet of the answers has a symbol that a mismatch kernel does not know."""
     for part in kernel.parts():
-        _require_symbols(decoder, part)
+        _require_symbols(part, alphabet)
     known = getattr(kernel, "alphabet", None)
-    unknown = [] if known is None else [symbol for symbol in decoder.alphabet_ if symbol not in known]
+    unknown = [] if known is None else [symbol for symbol in alphabet if symbol not in known]
     if unknown:
         raise ValueError(
             f"alphabet holds {unknown[0]!r}, which is not in that of {kernel!r:.80}; expected symbols the kernel knows"
         )
-
-
-def _values(decoder: StringDecoder, stretches: list[tuple[int, ...]], inner: Kernel | None) -> sparse.csr_array:
-    """⟨h, φ(u)⟩ of each stretch; `inner` is the kernel inside a cosine, whose norms are multiplied back."""
-    words = decoder._alphabet.words(stretches)
-    rows = decoder._readout(words)
-    if inner is None:
-        return rows
-    norms = np.sqrt(to_numpy(inner.diag(words)))
-    return sparse.csr_array(sparse.diags_array(norms) @ rows)
-
-
-def _subsequence_model(decoder: StringDecoder, kernel: Any, inner: Kernel | None, norm: float | None) -> Model:
-    symbols, length = len(decoder._alphabet), part_lengths(kernel)[0]
-    if symbols**length > _FEATURES:
-        raise ValueError(
-            f"{symbols} symbols have {symbols**length} subsequences of length {length}, too many to count in every answer "
-            f"(over {_FEATURES}); use Candidates(), a shorter length or a smaller alphabet"
-        )
-    words = list(product(range(symbols), repeat=length))
-    # a word of that length has one subsequence, of weight decay^length
-    square = float(to_numpy((inner or decoder.embedding_.kernel_).diag(decoder._alphabet.words(words[:1])))[0])
-    scale = np.sqrt(square) / float(kernel.decay) ** length
-    return SubsequenceModel((symbols, length), float(kernel.decay), scale, _values(decoder, words, inner), norm)

@@ -76,13 +76,10 @@ class Search:
     """Best-first search for the k best sequences of one point."""
 
     model: Model
-    target: np.ndarray
-    """One row."""
-    lengths: tuple[int, int]
-    """The shortest and the longest allowed."""
+    target: np.ndarray  # one row
+    lengths: tuple[int, int]  # the shortest and the longest allowed
     k: int
-    best: list[tuple[float, list[int]]]
-    """Score and symbols of the best sequences so far, best first."""
+    best: list[tuple[float, list[int]]]  # score and symbols of the best sequences so far, best first
 
     def run(self, seconds: float) -> float:
         """Search until nothing is open or the time is over; return a score that no sequence exceeds."""
@@ -98,7 +95,9 @@ class Search:
                     break
                 _, part, row = heapq.heappop(heap)
                 rows[part].append(row)
-            children = self._children(Prefixes.joined([stored[part].take(rows[part]) for part in sorted(rows)]))
+            parents = Prefixes.joined([stored[part].take(rows[part]) for part in sorted(rows)])
+            each = np.divmod(np.arange(len(parents) * self.model.symbols), self.model.symbols)
+            children = self.model.grown(parents, *each, self.model.extended(parents, self.target))
             self._keep(children.take(np.flatnonzero(children.size >= low)))
             unfinished = children.take(np.flatnonzero(children.size < high))
             if not len(unfinished):
@@ -108,14 +107,9 @@ class Search:
             for row, limit in enumerate(limits[kept]):
                 heapq.heappush(heap, (-float(limit), len(stored), row))
             stored.append(unfinished.take(kept))
-            size += stored[-1].text.nbytes + sum(part.nbytes for part in stored[-1].state)
+            size += stored[-1].text.nbytes + stored[-1].state.nbytes
         score = self.best[0][0] if self.best else -np.inf
         return max(score, -heap[0][0]) if heap else score
-
-    def _children(self, prefixes: Prefixes) -> Prefixes:
-        linear, square = self.model.extended(prefixes, self.target)
-        rows, symbols = np.divmod(np.arange(linear.size), self.model.symbols)
-        return self.model.grown(prefixes, rows, symbols, linear.ravel(), square.ravel())
 
     def _least(self) -> float:
         """The score a sequence has to exceed to be kept."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from mercer.decoders.pool import snapped
-from mercer.decoders.strings.prefixes import Bounder, Model, Prefixes
+from mercer.decoders.strings.prefixes import Bounder, Model, Prefixes, Sums
 
 _STEPS = 40  # halvings in the search for the multiplier of a bound; any gives a bound, the right one the least
 
@@ -14,9 +13,10 @@ _STEPS = 40  # halvings in the search for the multiplier of a bound; any gives a
 class SubsequenceModel(Model):
     r"""The score of a kernel that counts subsequences u of r symbols, :math:`\phi_u(y) = c \sum_{i:\,u=y[i]} \lambda^{l(i)}`.
 
-    The last symbol of a new subsequence is the new symbol, the others are a shorter subsequence of the prefix. So the weights of
-    all subsequences of 1, …, r − 1 symbols are kept, and multiplied by λ with every symbol that follows. `shape` is the size of
-    the alphabet and r, `decay` is λ, `scale` is c, and a row of `values` times a point is ⟨h, φ(u)⟩ of a word u of r symbols.
+    The last symbol of a new subsequence is the new symbol, the others are a shorter subsequence of the prefix. So the state has
+    the weights of all subsequences of 1, …, r symbols, multiplied by λ with every symbol that follows, except those of r.
+    `shape` is the size of the alphabet and r, `decay` is λ, `scale` is c, and a row of `values` times a point is ⟨h, φ(u)⟩ of a
+    word u of r symbols.
     """
 
     def __init__(
@@ -25,93 +25,72 @@ class SubsequenceModel(Model):
         self.symbols, self.shortest = shape
         self.decay, self.scale, self.norm = decay, scale, norm
         # a word of r symbols has one subsequence, of weight c λ^r; divided by it, the value is the point's coordinate
-        self.values = sparse.csr_array(values / (scale * decay**self.shortest))
+        self.readout = sparse.csr_array(values / (scale * decay**self.shortest))
+        self.start = np.zeros(sum(self.symbols**size for size in range(1, self.shortest + 1)))
 
-    def targets(self, points: np.ndarray) -> np.ndarray:
-        """The coordinate of each point along each subsequence."""
-        return np.ascontiguousarray(snapped((self.values @ points.T).T))
-
-    def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
-        """The empty prefix for each point."""
-        counts = tuple(np.zeros((len(targets), self.symbols**size)) for size in range(1, self.shortest + 1))
-        return Prefixes.empty(len(targets), longest, counts)
+    def _counts(self, state: np.ndarray) -> list[np.ndarray]:
+        """The weights of the subsequences of 0, 1, …, r symbols."""
+        ends = np.cumsum([self.symbols**size for size in range(1, self.shortest)], dtype=int)
+        return [np.ones((len(state), 1)), *np.split(state, ends, axis=1)]
 
     def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
         """The words of r symbols with the largest coordinates."""
         width = min(width, targets.shape[1])
         chosen = np.argsort(-targets, axis=1, kind="stable")[:, :width]
         grown = self.empty(targets, longest).take(np.repeat(np.arange(len(targets)), width))
-        rows = np.arange(len(grown))
-        letters = np.stack(np.unravel_index(chosen.ravel(), (self.symbols,) * self.shortest))
-        for symbol in letters:
-            linear, square = self.extended(grown, targets)
-            grown = self.grown(grown, rows, symbol, linear[rows, symbol], square[rows, symbol])
+        for symbols in np.stack(np.unravel_index(chosen.ravel(), (self.symbols,) * self.shortest)):
+            grown = self.grown(grown, np.arange(len(grown)), symbols, self.extended(grown, targets))
         return grown
 
-    def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def extended(self, prefixes: Prefixes, targets: np.ndarray) -> Sums:
         """Each prefix with each symbol added."""
         n, a = len(prefixes), self.symbols
-        # weights of the subsequences one symbol shorter than those that count
-        before = prefixes.state[-2] if self.shortest > 1 else np.ones((n, 1))
+        *_, before, counts = self._counts(prefixes.state)
         shorter = self.scale * self.decay * before
-        counts = prefixes.state[-1].reshape(n, -1, a)
         wanted = targets[prefixes.owner].reshape(n, -1, a)
         # a product for each prefix: rounding does not depend on the number of prefixes
         linear = prefixes.linear[:, None] + (shorter[:, None, :] @ wanted)[:, 0]
-        crossed = 2.0 * (shorter[:, None, :] @ counts)[:, 0]
+        crossed = 2.0 * (shorter[:, None, :] @ counts.reshape(n, -1, a))[:, 0]
         return linear, prefixes.square[:, None] + crossed + np.sum(shorter**2, axis=1)[:, None]
 
-    def grown(
-        self, prefixes: Prefixes, rows: np.ndarray, symbols: np.ndarray, linear: np.ndarray, square: np.ndarray
-    ) -> Prefixes:
-        """Some prefixes with one symbol more."""
-        m, a = len(rows), self.symbols
-        text = prefixes.text[rows]
-        each = np.arange(m)
-        text[each, prefixes.size[rows]] = symbols
-        old = tuple(part[rows] for part in prefixes.state)
-        state = []
-        for size, part in enumerate(old, start=1):
-            last = size == self.shortest
-            longer = (part if last else self.decay * part).reshape(m, -1, a)
-            before = old[size - 2] if size > 1 else np.ones((m, 1))
-            longer[each, :, symbols] += (self.scale if last else 1.0) * self.decay * before
-            state.append(longer.reshape(m, -1))
-        return Prefixes(prefixes.owner[rows], text, prefixes.size[rows] + 1, linear, square, tuple(state))
-
-    def limit(self, target: np.ndarray, low: int, high: int) -> float:
-        """A score that no sequence of an allowed length exceeds."""
-        return float(self._bounds(self.empty(target[None, :], high), target, low, high)[0])
+    def after(self, state: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+        """The weights after one symbol more."""
+        counts, grown = self._counts(state), []
+        for size in range(1, self.shortest + 1):
+            fade, scale = (1.0, self.scale) if size == self.shortest else (self.decay, 1.0)
+            longer = (fade * counts[size]).reshape(len(state), -1, self.symbols)
+            longer[np.arange(len(state)), :, symbols] += scale * self.decay * counts[size - 1]
+            grown.append(longer.reshape(len(state), -1))
+        return np.hstack(grown)
 
     def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
-        """Bounds for prefixes of one point."""
-        return lambda prefixes: self._bounds(prefixes, target, low, high)
-
-    def _bounds(self, prefixes: Prefixes, target: np.ndarray, low: int, high: int) -> np.ndarray:
-        r"""A score that no sequence with each prefix exceeds: counts only grow, and their sum depends on the length alone.
+        r"""Bounds by the counts of subsequences, which only grow, and whose sum depends on the length alone.
 
         The best counts under these two conditions are :math:`\max(\phi_u, m_u - \theta)`, with θ such that they have the right
         sum; the Lagrangian at any θ is a bound. Normalised, the norm of the positive part of the point gives a bound.
         """
         if self.norm is not None:
-            return np.full(len(prefixes), 2.0 * np.sqrt(np.sum(np.maximum(target, 0.0) ** 2)) - self.norm)
-        counts = prefixes.state[-1]
+            reach = 2.0 * np.sqrt(np.sum(np.maximum(target, 0.0) ** 2)) - self.norm
+            return lambda prefixes: np.full(len(prefixes), reach)
         totals = self._totals(high)
-        now = totals[prefixes.size]
-        least, most = totals[np.maximum(prefixes.size, low)] - now, totals[high] - now
-        have = counts.sum(axis=1)
-        wish = np.maximum(target - counts, 0.0).sum(axis=1)
-        goal = have + np.clip(wish, least, most)
-        # at these two values of θ the sum is too large and too small
-        bottom = np.full(len(prefixes), target.min() - goal.max() - 1.0)
-        ceiling = np.full(len(prefixes), target.max() + 1.0)
-        for _ in range(_STEPS):
-            middle = 0.5 * (bottom + ceiling)
-            much = np.maximum(counts, target - middle[:, None]).sum(axis=1) > goal
-            bottom, ceiling = np.where(much, middle, bottom), np.where(much, ceiling, middle)
-        level = np.where((wish >= least) & (wish <= most), 0.0, 0.5 * (bottom + ceiling))
-        best = np.maximum(counts, target - level[:, None])
-        return np.sum(best * (2.0 * (target - level[:, None]) - best), axis=1) + 2.0 * level * goal
+
+        def bounds(prefixes: Prefixes) -> np.ndarray:
+            counts, now = self._counts(prefixes.state)[-1], totals[prefixes.size]
+            least, most = totals[np.maximum(prefixes.size, low)] - now, totals[high] - now
+            wish = np.maximum(target - counts, 0.0).sum(axis=1)
+            goal = counts.sum(axis=1) + np.clip(wish, least, most)
+            # at these two values of θ the sum is too large and too small
+            bottom = np.full(len(prefixes), target.min() - goal.max() - 1.0)
+            ceiling = np.full(len(prefixes), target.max() + 1.0)
+            for _ in range(_STEPS):
+                middle = 0.5 * (bottom + ceiling)
+                much = np.maximum(counts, target - middle[:, None]).sum(axis=1) > goal
+                bottom, ceiling = np.where(much, middle, bottom), np.where(much, ceiling, middle)
+            level = np.where((wish >= least) & (wish <= most), 0.0, 0.5 * (bottom + ceiling))
+            best = np.maximum(counts, target - level[:, None])
+            return np.sum(best * (2.0 * (target - level[:, None]) - best), axis=1) + 2.0 * level * goal
+
+        return bounds
 
     def _totals(self, longest: int) -> np.ndarray:
         """The sum of all counts of a sequence of 0, 1, …, `longest` symbols, the same for every sequence."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core.compiled import compiled
-from mercer.decoders.pool import snapped
 from mercer.decoders.strings.kernels import Term, require_room
-from mercer.decoders.strings.prefixes import Bounder, Model, Outlook, Prefixes
+from mercer.decoders.strings.prefixes import Bounder, Model, Prefixes, Sums
 
 _AHEAD = 2  # symbols looked ahead
+# gains of the first, second, … copy of every stretch, best first, for each span; the state and the number of each copy; and
+# where the list of each span begins, and the last one ends
 Shares = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Gains of the first, second, … copy of every stretch, best first, for each span; the state and the number of each copy; and
-where the list of each span begins, and the last one ends."""
 
 
 @dataclass
@@ -35,14 +34,10 @@ class Automaton:
     """
 
     stretches: list[tuple[int, ...]]
-    follow: np.ndarray
-    """The state after each state and symbol."""
-    head: np.ndarray
-    """The state without its last symbol."""
-    tail: np.ndarray
-    """The state without its first symbol."""
-    lengths: np.ndarray
-    """Number of symbols of each state."""
+    follow: np.ndarray  # the state after each state and symbol
+    head: np.ndarray  # the state without its last symbol
+    tail: np.ndarray  # the state without its first symbol
+    lengths: np.ndarray  # number of symbols of each state
 
     @classmethod
     def of(cls, sequences: Iterable[Sequence[int]], longest: int, symbols: int) -> Automaton:
@@ -70,29 +65,94 @@ class Automaton:
         return cls(stretches, follow, head, tail, np.asarray([len(stretch) for stretch in stretches]))
 
 
-class WindowBounds:
-    """Bounds on ``2⟨h, φ(y)⟩ − ‖φ(y)‖²`` and on its normalised form.
+class WindowModel(Model):
+    r"""The score of a kernel :math:`k(s, t) = \sum_{i,j} M(s_{i:i+n}, t_{j:j+n})`, or a sum of such, or its cosine.
+
+    ⟨h, φ(y)⟩ adds up over the stretches of y: the state of an `Automaton` gives the gain of the next symbol. ‖φ(y)‖² is
+    computed by comparing the new stretch with those before it. The automaton has all stretches u whose product with a point may
+    differ from zero; a row of `values` times a point is ⟨h, φ(u)⟩, u taken as a whole sequence.
 
     The smaller of two bounds is taken. In the first, stretches have to overlap, but copies cost nothing extra: the longest path
     in the automaton. In the second, stretches need not overlap, but each copy of a stretch costs more than the one before: the
     best of all copies that are left.
     """
 
-    def __init__(self, machine: Automaton, spans: np.ndarray, costs: np.ndarray) -> None:
-        self.machine = machine
-        self.spans, place = np.unique(spans, return_inverse=True)
-        self.costs = np.bincount(place, weights=costs)
-        lengths = machine.lengths
-        # for each span and state, the ending of the state that has this span; -1 where the state is shorter
-        self.endings = np.full((len(self.spans), len(lengths)), -1)
-        for row, span in zip(self.endings, self.spans, strict=True):
-            for state in np.flatnonzero(lengths >= span):
-                row[state] = state if lengths[state] == span else row[machine.tail[state]]
+    start = np.zeros((), dtype=np.int64)
 
-    def shares(self, rise: np.ndarray, longest: int) -> Shares:
+    def __init__(self, terms: list[Term], machine: Automaton, values: sparse.csr_array, norm: float | None) -> None:
+        self.machine, self.norm = machine, norm
+        self.symbols = machine.follow.shape[1]
+        self.spans = np.asarray([term.length for term in terms])
+        self.shortest = int(self.spans.min())
+        self.tables = np.zeros((len(terms), int(self.spans.max()) + 2))
+        for row, term in zip(self.tables, terms, strict=True):
+            row[: len(term.similarity)] = term.similarity
+        # one more symbol gains the value of the stretch less that of the stretch without it
+        self.readout = sparse.csr_array(values - values[machine.head])
+        # the bounds add up the terms of each span
+        self.distinct_spans, place = np.unique(self.spans, return_inverse=True)
+        self.costs = np.bincount(place, weights=self.tables[:, 0])
+        # for each span and state, the ending of the state that has this span; -1 where the state is shorter
+        self.endings = np.full((len(self.distinct_spans), len(machine.lengths)), -1)
+        for row, span in zip(self.endings, self.distinct_spans, strict=True):
+            for state in np.flatnonzero(machine.lengths >= span):
+                row[state] = state if machine.lengths[state] == span else row[machine.tail[state]]
+
+    def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
+        """The states of the shortest length with the largest values, the sums of the rises on the way to them."""
+        states = above = np.flatnonzero(self.machine.lengths == self.shortest)
+        values = np.zeros((len(targets), len(states)))
+        while above.any():
+            values += targets[:, above]
+            above = self.machine.head[above]
+        width = min(width, len(states))
+        every = width == len(states)
+        chosen = np.argsort(-values, axis=1) if every else np.argpartition(-values, width, axis=1)[:, :width]
+        state = states[chosen.ravel()].astype(np.int64)
+        begun = self.empty(targets, longest).take(np.repeat(np.arange(len(targets)), width))
+        begun.text[:, : self.shortest] = np.asarray([self.machine.stretches[each] for each in state])
+        linear = np.take_along_axis(values, chosen, axis=1).ravel()
+        # ‖φ(u)‖² of a stretch just long enough for the shortest terms
+        square = np.full(len(state), self.tables[self.spans == self.shortest, 0].sum())
+        return replace(begun, size=begun.size + self.shortest, linear=linear, square=square, state=state)
+
+    def outlook(self, targets: np.ndarray) -> Callable[[Prefixes, Sums], Sums]:
+        """The rise of the best next symbols, and their cost if no stretch is repeated."""
+        gains = _look_ahead(targets, self.machine.follow, float(self.tables[:, 0].sum()), _AHEAD)
+        return lambda prefixes, sums: _add_gains(_arrays(prefixes), self.machine.follow, gains, sums)
+
+    def extended(self, prefixes: Prefixes, targets: np.ndarray) -> Sums:
+        """Each prefix with each symbol added."""
+        return _extend(_arrays(prefixes), targets, self.machine.follow, self.spans, self.tables)
+
+    def after(self, state: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+        """The states of the automaton one symbol on."""
+        return self.machine.follow[state, symbols].astype(np.int64)
+
+    def limit(self, target: np.ndarray, low: int, high: int) -> float:
+        """The bound on every sequence, from the copies alone."""
+        if self.norm is not None:
+            return 2.0 * np.sqrt(self._reach(target, high)) - self.norm
+        gain, _, _, starts = self._shares(target, high)
+        best = np.zeros(high + 1)
+        for k, (span, cost) in enumerate(zip(self.distinct_spans, self.costs, strict=True)):
+            gains = gain[starts[k] : starts[k + 1]][:high]
+            sums = np.concatenate([[0.0], np.cumsum(np.concatenate([gains, np.full(high - len(gains), -cost)]))])
+            best += sums[np.maximum(np.arange(high + 1) - span + 1, 0)]
+        return float(best[max(low, self.shortest) :].max())
+
+    def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
+        """The bounds of prefixes of one point."""
+        machine, terms = (self.machine.follow, self.endings), (self.distinct_spans, self.costs)
+        shares, paths = self._shares(target, high), _paths(target, self.machine.follow, high)
+        reach = self._reach(target, high)
+        norm = -1.0 if self.norm is None else self.norm
+        return lambda prefixes: _bounds(_arrays(prefixes), machine, terms, shares, paths, (low, high), norm, reach)
+
+    def _shares(self, rise: np.ndarray, longest: int) -> Shares:
         """All copies that gain more than a stretch that never occurs."""
         own, parts = rise - rise[self.machine.tail], []
-        for span, cost in zip(self.spans, self.costs, strict=True):
+        for span, cost in zip(self.distinct_spans, self.costs, strict=True):
             state = np.flatnonzero(self.machine.lengths == span)
             if len(state) > longest:  # no more copies fit, and each is of one of the best stretches
                 state = state[np.argpartition(-own[state], longest)[:longest]]
@@ -104,132 +164,26 @@ class WindowBounds:
         gain, states, copies = map(np.concatenate, zip(*parts, strict=True))
         return gain, states, copies, np.cumsum([0] + [len(part[0]) for part in parts])
 
-    def root(self, rise: np.ndarray, low: int, high: int, norm: float | None) -> float:
-        """The bound on every sequence, from the copies alone."""
-        if norm is not None:
-            return 2.0 * np.sqrt(self._reach(rise, high)) - norm
-        gain, _, _, starts = self.shares(rise, high)
-        best = np.zeros(high + 1)
-        for k, (span, cost) in enumerate(zip(self.spans, self.costs, strict=True)):
-            gains = gain[starts[k] : starts[k + 1]][:high]
-            sums = np.concatenate([[0.0], np.cumsum(np.concatenate([gains, np.full(high - len(gains), -cost)]))])
-            best += sums[np.maximum(np.arange(high + 1) - span + 1, 0)]
-        return float(best[max(low, int(self.spans[0])) :].max())
-
-    def bounder(self, rise: np.ndarray, low: int, high: int, norm: float | None) -> Bounder:
-        """Bounds for prefixes of one point."""
-        machine, terms = (self.machine.follow, self.endings), (self.spans, self.costs)
-        shares, paths = self.shares(rise, high), _paths(rise, self.machine.follow, high)
-        reach = self._reach(rise, high)
-
-        def bounds(prefixes: Prefixes) -> np.ndarray:
-            rows = (prefixes.text, prefixes.size, prefixes.linear, prefixes.square, prefixes.state[0])
-            return _bounds(rows, machine, terms, shares, paths, (low, high), -1.0 if norm is None else norm, reach)
-
-        return bounds
-
     def _reach(self, rise: np.ndarray, high: int) -> float:
         """A bound on (⟨h, φ(y)⟩ / ‖φ(y)‖)², by Cauchy and Schwarz over the stretches that fit."""
-        own, lengths = np.maximum(rise - rise[self.machine.tail], 0.0), self.machine.lengths
-        total = 0.0
-        for span, cost in zip(self.spans, self.costs, strict=True):
-            squares = np.sort(own[lengths == span] ** 2)[::-1]
+        own, total = np.maximum(rise - rise[self.machine.tail], 0.0), 0.0
+        for span, cost in zip(self.distinct_spans, self.costs, strict=True):
+            squares = np.sort(own[self.machine.lengths == span] ** 2)[::-1]
             total += float(squares[: max(high - int(span) + 1, 0)].sum()) / cost
         return total
 
 
-class WindowModel(Model):
-    r"""The score of a kernel :math:`k(s, t) = \sum_{i,j} M(s_{i:i+n}, t_{j:j+n})`, or a sum of such, or its cosine.
-
-    ⟨h, φ(y)⟩ adds up over the stretches of y: the state of an `Automaton` gives the gain of the next symbol. ‖φ(y)‖² is
-    computed by comparing the new stretch with those before it. The automaton has all stretches u whose product with a point may
-    differ from zero; a row of `values` times a point is ⟨h, φ(u)⟩, u taken as a whole sequence.
-    """
-
-    def __init__(self, terms: list[Term], machine: Automaton, values: sparse.csr_array, norm: float | None) -> None:
-        self.machine, self.norm = machine, norm
-        self.symbols = machine.follow.shape[1]
-        self.shortest = min(term.length for term in terms)
-        self.spans = np.asarray([term.length for term in terms])
-        self.tables = np.zeros((len(terms), int(self.spans.max()) + 2))
-        for row, term in zip(self.tables, terms, strict=True):
-            row[: len(term.similarity)] = term.similarity
-        # one more symbol gains the value of the stretch less that of the stretch without it
-        self.rise = sparse.csr_array(values - values[machine.head])
-        self.limits_ = WindowBounds(machine, self.spans, self.tables[:, 0])
-
-    def targets(self, points: np.ndarray) -> np.ndarray:
-        """For each point and state, the rise of ⟨h, φ(y)⟩ on reaching that state."""
-        return np.ascontiguousarray(snapped((self.rise @ points.T).T))
-
-    def empty(self, targets: np.ndarray, longest: int) -> Prefixes:
-        """The empty prefix for each point."""
-        return Prefixes.empty(len(targets), longest, (np.zeros(len(targets), dtype=np.int64),))
-
-    def starts(self, targets: np.ndarray, width: int, longest: int) -> Prefixes:
-        """The states of the shortest length with the largest values."""
-        states = np.flatnonzero(self.machine.lengths == self.shortest)
-        # ‖φ(u)‖² of a stretch just long enough for the shortest terms
-        square = float(self.tables[self.spans == self.shortest, 0].sum())
-        width = min(width, len(states))
-        values = self._values(targets, states)
-        every = width == len(states)
-        chosen = np.argsort(-values, axis=1) if every else np.argpartition(-values, width, axis=1)[:, :width]
-        owner = np.repeat(np.arange(len(targets)), width)
-        state = states[chosen.ravel()]
-        text = np.zeros((len(owner), longest), dtype=np.int64)
-        text[:, : self.shortest] = np.asarray([self.machine.stretches[each] for each in state])
-        size, squares = np.full(len(owner), self.shortest), np.full(len(owner), square)
-        linear = np.take_along_axis(values, chosen, axis=1).ravel()
-        return Prefixes(owner, text, size, linear, squares, (state.astype(np.int64),))
-
-    def outlook(self, targets: np.ndarray) -> Outlook:
-        """For each point and state, the rise of the best next symbols, and their cost if no stretch is repeated."""
-        return _look_ahead(targets, self.machine.follow, float(self.tables[:, 0].sum()), _AHEAD)
-
-    def ahead(
-        self, prefixes: Prefixes, linear: np.ndarray, square: np.ndarray, outlook: Outlook
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """With the rise and the cost of the best next symbols."""
-        return _add_outlook((prefixes.owner, prefixes.state[0]), self.machine.follow, outlook, (linear, square))
-
-    def extended(self, prefixes: Prefixes, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each prefix with each symbol added."""
-        rows = (prefixes.owner, prefixes.text, prefixes.size, prefixes.linear, prefixes.square, prefixes.state[0])
-        return _extend(rows, targets, self.machine.follow, self.spans, self.tables)
-
-    def grown(
-        self, prefixes: Prefixes, rows: np.ndarray, symbols: np.ndarray, linear: np.ndarray, square: np.ndarray
-    ) -> Prefixes:
-        """Some prefixes with one symbol more."""
-        text = prefixes.text[rows]
-        text[np.arange(len(rows)), prefixes.size[rows]] = symbols
-        state = self.machine.follow[prefixes.state[0][rows], symbols].astype(np.int64)
-        return Prefixes(prefixes.owner[rows], text, prefixes.size[rows] + 1, linear, square, (state,))
-
-    def limit(self, target: np.ndarray, low: int, high: int) -> float:
-        """A score that no sequence of an allowed length exceeds, quickly computed."""
-        return self.limits_.root(target, low, high, self.norm)
-
-    def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
-        """Bounds for prefixes of one point."""
-        return self.limits_.bounder(target, low, high, self.norm)
-
-    def _values(self, targets: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """⟨h, φ(u)⟩ of the stretches of some states: the sum of the rises on the way to them."""
-        values = np.zeros((len(targets), len(states)))
-        while states.any():
-            values += targets[:, states]
-            states = self.machine.head[states]
-        return values
+def _arrays(prefixes: Prefixes) -> tuple[np.ndarray, ...]:
+    """The columns of prefixes, for compiled loops."""
+    return tuple(vars(prefixes).values())
 
 
 @compiled
 def _extend(
-    rows: tuple[np.ndarray, ...], rise: np.ndarray, follow: np.ndarray, spans: np.ndarray, tables: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    prefixes: tuple[np.ndarray, ...], rise: np.ndarray, follow: np.ndarray, spans: np.ndarray, tables: np.ndarray
+) -> Sums:
     """Add to ⟨h, φ(y)⟩ the rise of each next state, and to ‖φ(y)‖² the similarity with every stretch before it, twice."""
-    owner, text, size, linear, square, state = rows
+    owner, text, size, linear, square, state = prefixes
     symbols = follow.shape[1]
     next_linear, next_square = np.empty((len(owner), symbols)), np.empty((len(owner), symbols))
     for i in range(len(owner)):
@@ -255,7 +209,7 @@ def _extend(
 
 
 @compiled
-def _look_ahead(rise: np.ndarray, follow: np.ndarray, cost: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def _look_ahead(rise: np.ndarray, follow: np.ndarray, cost: float, steps: int) -> Sums:
     """The rise and the cost of the best 2·rise − cost in at most `steps` steps from each state."""
     points, states = rise.shape
     risen, paid = np.zeros((points, states)), np.zeros((points, states))
@@ -277,11 +231,9 @@ def _look_ahead(rise: np.ndarray, follow: np.ndarray, cost: float, steps: int) -
 
 
 @compiled
-def _add_outlook(
-    rows: tuple[np.ndarray, np.ndarray], follow: np.ndarray, outlook: Outlook, sums: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
+def _add_gains(prefixes: tuple[np.ndarray, ...], follow: np.ndarray, gains: Sums, sums: Sums) -> Sums:
     """Add the expected gains after each symbol."""
-    (owner, state), (rise, cost), (linear, square) = rows, outlook, sums
+    (owner, _, _, _, _, state), (rise, cost), (linear, square) = prefixes, gains, sums
     risen, paid = linear.copy(), square.copy()
     for i in range(len(owner)):
         for a in range(follow.shape[1]):
@@ -294,21 +246,19 @@ def _add_outlook(
 @compiled
 def _paths(rise: np.ndarray, follow: np.ndarray, longest: int) -> np.ndarray:
     """The most ⟨h, φ(y)⟩ can rise from each state in 0, 1, …, `longest` steps."""
-    states, symbols = follow.shape
-    best = np.zeros((longest + 1, states))
-    for step in range(1, longest + 1):
-        for state in range(states):
-            most = -np.inf
-            for a in range(symbols):
-                after = follow[state, a]
-                most = max(most, rise[after] + best[step - 1, after])
-            best[step, state] = most
+    best = np.full((longest + 1, len(follow)), -np.inf)
+    best[0] = 0.0
+    for step in range(longest):
+        gain = rise + best[step]
+        for state in range(len(follow)):
+            for after in follow[state]:
+                best[step + 1, state] = max(best[step + 1, state], gain[after])
     return best
 
 
 @compiled
 def _bounds(  # noqa: PLR0913
-    rows: tuple[np.ndarray, ...],
+    prefixes: tuple[np.ndarray, ...],
     machine: tuple[np.ndarray, np.ndarray],
     terms: tuple[np.ndarray, np.ndarray],
     shares: Shares,
@@ -318,7 +268,7 @@ def _bounds(  # noqa: PLR0913
     reach: float,
 ) -> np.ndarray:
     """The bound of each prefix; a negative `norm` stands for a kernel that is not normalised."""
-    text, size, linear, square, state = rows
+    _, text, size, linear, square, state = prefixes
     follow, endings = machine
     spans, costs = terms
     low, high = lengths
