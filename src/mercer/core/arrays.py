@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 import array_api_compat.numpy
 import numpy as np
@@ -16,23 +17,71 @@ from array_api_compat import (
     is_torch_array,
     is_torch_namespace,
 )
-from array_api_compat import is_array_api_obj as is_array
+from array_api_compat import is_array_api_obj
 
-Array = Any
-"""An array of any library that follows the array API."""
+
+class Collection(Protocol):
+    """A checked collection of objects: an array whose first axis counts them, of numbers or of objects."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of objects and, where they are rows of numbers, the shape of one."""
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the entries."""
+
+    @property
+    def T(self) -> Any:
+        """The transpose."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+
+class Array(Collection, Protocol):
+    """An array of numbers of any library that follows the array API."""
+
+    def __setitem__(self, index: Any, value: Any, /) -> None: ...
+    def __add__(self, other: Any, /) -> Any: ...
+    def __radd__(self, other: Any, /) -> Any: ...
+    def __sub__(self, other: Any, /) -> Any: ...
+    def __rsub__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __rmul__(self, other: Any, /) -> Any: ...
+    def __truediv__(self, other: Any, /) -> Any: ...
+    def __rtruediv__(self, other: Any, /) -> Any: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+    def __pow__(self, other: Any, /) -> Any: ...
+    def __neg__(self) -> Any: ...
+    def __lt__(self, other: Any, /) -> Any: ...
+    def __le__(self, other: Any, /) -> Any: ...
+    def __gt__(self, other: Any, /) -> Any: ...
+    def __ge__(self, other: Any, /) -> Any: ...
+    def __float__(self) -> float: ...
 
 
 class NumericalWarning(UserWarning):
     """A numerical correction (clipping, a shift, a truncation); the message gives its size."""
 
 
-def namespace(*arrays: Array) -> Any:
+def is_array(a: object) -> bool:
+    """Return whether `a` is an array of a library that can be calculated with."""
+    return is_array_api_obj(a)
+
+
+def namespace(*arrays: Any) -> Any:
     """Return the array-API namespace shared by `arrays`; NumPy's for lists, frames and other objects."""
     known = [a for a in arrays if is_array(a)]
     return array_namespace(*known) if known else array_api_compat.numpy
 
 
-def to_numpy(a: Array) -> np.ndarray:
+def to_numpy(a: Any) -> np.ndarray:
     """Return a NumPy copy or view of an array from any library."""
     if is_torch_array(a):
         return a.detach().cpu().numpy()
@@ -41,7 +90,7 @@ def to_numpy(a: Array) -> np.ndarray:
     return np.from_dlpack(a) if hasattr(a, "__dlpack__") else np.asarray(a)
 
 
-def like(a: Array, reference: Array) -> Array:
+def like(a: Any, reference: Any) -> Any:
     """Return `a` in the library and on the device of `reference`, with its own dtype."""
     xp = array_namespace(reference)
     if is_array(a) and array_namespace(a) == xp and (is_numpy_array(a) or device(a) == device(reference)):
@@ -51,7 +100,7 @@ def like(a: Array, reference: Array) -> Array:
     return xp.asarray(to_numpy(a), device=device(reference))
 
 
-def on_device(a: Array, where: str | None) -> Array:
+def on_device(a: Any, where: str | None) -> Any:
     """Return `a` as a torch tensor on the device named `where`, or `a` itself if that is None."""
     if where is None:
         return a
@@ -66,23 +115,23 @@ def on_device(a: Array, where: str | None) -> Array:
     return tensor.to(where)
 
 
-def float64(a: Array) -> Array:
+def float64(a: Any) -> Any:
     """Return `a` in double precision."""
     xp = array_namespace(a)
     return a if a.dtype == xp.float64 else xp.astype(a, xp.float64)
 
 
-def zeros(shape: tuple[int, ...], reference: Array) -> Array:
+def zeros(shape: tuple[int, ...], reference: Any) -> Any:
     """Return zeros with the library, dtype and device of `reference`."""
     return array_namespace(reference).zeros(shape, dtype=reference.dtype, device=device(reference))
 
 
-def eye(n: int, reference: Array) -> Array:
+def eye(n: int, reference: Any) -> Any:
     """Return the identity matrix with the library, dtype and device of `reference`."""
     return array_namespace(reference).eye(n, dtype=reference.dtype, device=device(reference))
 
 
-def exp(a: Array) -> Array:
+def exp(a: Any) -> Array:
     """Return exp(a), in place if the library can."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):
@@ -94,7 +143,7 @@ _COPIED = 1000
 """Most rows of a matrix that is copied before it is decomposed."""
 
 
-def eigh(a: Array) -> tuple[Array, Array]:
+def eigh(a: Any) -> tuple[Array, Array]:
     """Return the eigenvalues (ascending) and eigenvectors of a symmetric matrix; may overwrite `a`."""
     xp = array_namespace(a)
     # NumPy and SciPy bring BLAS threads of their own, and those of matrix products keep the cores for a while: NumPy's
@@ -119,7 +168,7 @@ def solve_triangular(lower: Array, b: Array, *, transpose: bool = False) -> Arra
     return xp.linalg.solve(matrix, b)
 
 
-def cholesky(a: Array) -> Array:
+def cholesky(a: Any) -> Array:
     """Return the lower Cholesky factor of `a`, which may be overwritten; raise LinAlgError if it is not positive definite."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):
@@ -134,7 +183,7 @@ def cholesky(a: Array) -> Array:
         raise np.linalg.LinAlgError(str(error)) from error
 
 
-def add_to_diagonal(a: Array, value: float) -> Array:
+def add_to_diagonal(a: Any, value: float) -> Array:
     """Return a + value·I, in place if the library can."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):

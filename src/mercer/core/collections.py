@@ -12,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, float64, is_array, is_numpy_array, like, namespace, to_numpy
-
-Collection = Any
-"""A collection of objects: an array with one row per object, or a 1-D object array."""
+from mercer.core.arrays import Array, Collection, float64, is_array, is_numpy_array, like, namespace, to_numpy
 
 _MISSING = ("NoneType", "NAType", "NaTType")
 """Names of types of missing values, besides NaN."""
@@ -56,7 +53,7 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
     return objects
 
 
-def as_vectors(collection: Any, name: str = "X") -> Array:
+def as_vectors(collection: Any, name: str = "X") -> Any:
     """Return `collection` as a 2-D array of finite doubles, one row per object; rows of more axes are flattened.
 
     Examples
@@ -169,12 +166,12 @@ def members(objects: Collection) -> list[Any]:
     return [member(objects, i) for i in range(count(objects))]
 
 
-def to_backend_of(outputs: Collection, points: Array) -> Array:
+def to_backend_of(outputs: Collection, points: Array) -> Any:
     """Return `points` in the library of the outputs, or as a NumPy array for outputs that are not arrays."""
     return like(points, outputs) if is_numeric(outputs) else to_numpy(points)
 
 
-def take(objects: Collection, index: Any) -> Collection:
+def take(objects: Collection, index: Any) -> Any:
     """Return the objects at `index` (an integer or boolean array, or a slice) as a collection of the same kind."""
     if is_numpy_array(objects) or not is_array(objects):
         return objects[index]
@@ -189,13 +186,13 @@ def take(objects: Collection, index: Any) -> Collection:
     return xp.reshape(taken, positions.shape + tuple(objects.shape[1:]))
 
 
-def concatenate(first: Collection, second: Collection) -> Collection:
+def concatenate(first: Any, second: Any) -> Any:
     """Return the objects of two collections as one."""
     xp = namespace(first, second)
     return xp.concat([first, second]) if is_array(first) and first.dtype != object else np.concatenate([first, second])
 
 
-def distinct(objects: Collection, key: Callable[[Any], Hashable] | None = None) -> tuple[np.ndarray, np.ndarray]:
+def distinct(objects: Any, key: Callable[[Any], Hashable] | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of the first of equal objects, and the number of each object's group of equal objects.
 
     Objects are equal if `key`, by default `hash_key`, gives the same value.

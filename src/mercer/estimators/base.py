@@ -56,7 +56,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
 
     # -- what a user calls --------------------------------------------------------------------------
 
-    def predict(self, X: Any, candidates: Any = None) -> Collection:
+    def predict(self, X: Any, candidates: Any = None) -> Any:
         """Predict an object for each input.
 
         Parameters
@@ -88,7 +88,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         ranked = self._rank(self._points_of(X), check_whole(k, "k"), candidates)
         return [Ranked(self._codec.decode(found.objects), found.scores) for found in ranked]
 
-    def decision_weights(self, X: Any) -> Array:
+    def decision_weights(self, X: Any) -> Any:
         r"""Return h(x) as weights on the training outputs, then on the extra outputs; one row per input.
 
         For the identity operator these are :math:`(k + \alpha I)^{-1} k_x` and what the intercept adds. Operators and

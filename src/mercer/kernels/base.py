@@ -122,7 +122,7 @@ class Kernel(BaseEstimator):
             raise TypeError(f"{type(self).__name__} must define pointwise(x, z), or override _matrix and _diag")
         return float(self(_alone(x), _alone(z))[0, 0])
 
-    def __call__(self, X: Collection | Prepared, Z: Collection | Prepared | None = None) -> Array:
+    def __call__(self, X: Any, Z: Any = None) -> Any:
         """The Gram matrix of `X`, or the cross-Gram matrix between `X` and `Z`."""
         left = self.prepare(X, "X")
         right = None if Z is None else self.prepare(Z, "Z")
@@ -137,16 +137,16 @@ class Kernel(BaseEstimator):
             )
         return values
 
-    def diag(self, X: Collection | Prepared) -> Array:
+    def diag(self, X: Any) -> Any:
         """k(x, x) for each object, without the rest of the Gram matrix."""
         norms = self.prepare(X).norms
         return namespace(norms).asarray(norms, copy=True)
 
-    def check(self, X: Collection | Prepared, name: str = "X") -> Collection:
+    def check(self, X: Any, name: str = "X") -> Collection:
         """`X` as the collection this kernel works on, or an error that names what is wrong with it."""
         return X.objects if isinstance(X, Prepared) else self._check(X, name)
 
-    def prepare(self, X: Collection | Prepared, name: str = "X", *, checked: bool = False) -> Prepared:
+    def prepare(self, X: Any, name: str = "X", *, checked: bool = False) -> Prepared:
         """`X` checked and encoded, for evaluations that do neither again; `checked` says that `check` has returned it."""
         if isinstance(X, Prepared):
             if X.kernel is not self and X.kernel != self:
@@ -156,7 +156,7 @@ class Kernel(BaseEstimator):
         self.require_resolved()
         return self._prepared(X, name, checked)
 
-    def resolve(self, X: Collection | Prepared) -> Kernel:
+    def resolve(self, X: Any) -> Kernel:
         """A kernel with everything that depends on data (a median scale, a centre) fixed from `X`."""
         self.check_parameters()
         return self._resolve(self.check(X))
@@ -166,11 +166,11 @@ class Kernel(BaseEstimator):
         """True if the kernel can be evaluated as it stands."""
         return all(part.is_resolved for part in self.parts())
 
-    def feature_map(self, X: Collection) -> FeatureMap | None:
+    def feature_map(self, X: Any) -> FeatureMap | None:
         """A finite map φ with k(x, z) = φ(x)·φ(z), with its vocabulary taken from `X`; None if the kernel has none."""
         return None
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """For each object, True if its image φ(x) says anything about it (so for most kernels)."""
         return np.ones(count(X), dtype=bool)
 

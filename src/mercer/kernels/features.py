@@ -25,7 +25,7 @@ class FeatureMap:
 
     dimension: int
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Any:
         """The rows φ(x), one per object."""
         raise TypeError(f"{type(self).__name__} must define __call__(X)")
 
@@ -67,7 +67,7 @@ class SideBySide(FeatureMap):
         """The columns of both."""
         return self.left.dimension + self.right.dimension
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Any:
         """The rows of both, side by side."""
         left = self.left(X)
         return namespace(left).concat([left, like(self.right(X), left)], axis=1)
@@ -95,7 +95,7 @@ class Stretched(_OfAnother):
     factor: float
     inner: FeatureMap
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Any:
         """The stretched rows."""
         return self.factor * self.inner(X)
 
@@ -114,7 +114,7 @@ class UnitLength(_OfAnother):
     kernel: Kernel
     inner: FeatureMap
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Any:
         """The rows at unit length."""
         return self.inner(X) * inverse_lengths(self.kernel.diag(X), self.kernel)[:, None]
 
