@@ -73,7 +73,7 @@ class LabelSets(Kernel):
         return sets
 
     def _encode(self, X: Collection, name: str) -> Array | _Sets:
-        return float64(X) if _is_matrix(X) else _Sets([set(labels) for labels in X])
+        return float64(X) if _is_matrix(X) else _Sets([_as_set(labels) for labels in X])
 
     def _matrix(self, X: Array | _Sets, Z: Array | _Sets | None) -> Array:
         require_alike(X, Z)
@@ -93,7 +93,7 @@ class LabelSets(Kernel):
 class _Sets(Features):
     """Sets of labels as rows of zeros and ones, with a column for each label."""
 
-    def __init__(self, sets: list[set[Hashable]]) -> None:
+    def __init__(self, sets: list[set[Hashable] | frozenset[Hashable]]) -> None:
         self.columns_of: dict[Hashable, int] = {}
         numbers = [self.columns_of.setdefault(label, len(self.columns_of)) for labels in sets for label in labels]
         self.numbers = np.asarray(numbers, dtype=np.intp)
@@ -133,7 +133,11 @@ class LabelIndicators(FeatureMap):
         if self.from_matrix:
             return float64(X)
         columns = {label: j for j, label in enumerate(self.labels)}
-        return _Sets([set(labels) for labels in X]).rows_of(columns).toarray()
+        return _Sets([_as_set(labels) for labels in X]).rows_of(columns).toarray()
+
+
+def _as_set(labels: Any) -> set[Hashable] | frozenset[Hashable]:
+    return labels if type(labels) in (set, frozenset) else set(labels)
 
 
 def _ordered(labels: Any) -> Iterable[Hashable]:
@@ -213,7 +217,7 @@ def _require_set(labels: Any, name: str) -> None:
     if not isinstance(labels, set | frozenset | list | tuple):
         raise TypeError(f"{name} is {labels!r:.60}, a {type(labels).__name__}; {wanted}")
     try:
-        set(labels)
+        _as_set(labels)
     except TypeError as error:
         raise TypeError(f"{name} is {labels!r:.60}, with labels that have no hash; {wanted}") from error
 
