@@ -101,7 +101,7 @@ def test_a_target_of_ones_own_for_objects_that_are_no_vectors():
 def test_what_cannot_be_chosen():
     with pytest.raises(ValueError, match="scales is empty"):
         choose_scale(Gaussian(), clusters(1.0), [])
-    with pytest.raises(ValueError, match="parameter='scale' is no parameter of Linear"):
+    with pytest.raises(ValueError, match="parameter='scale' is not a parameter of Linear"):
         choose_scale(Linear(), clusters(1.0), [1.0])
     with pytest.raises(ValueError, match="scale=-1.0 in Gaussian"):
         choose_scale(Gaussian(), clusters(1.0), [-1.0], n_clusters=4)

@@ -101,7 +101,7 @@ def test_both_sides_of_an_estimator():
     [
         ([], np.eye(4), ValueError, "kernels=\\[\\]; expected a list with at least one kernel"),
         (Linear(), np.eye(4), ValueError, "expected a list with at least one kernel"),
-        ([Linear(), "rbf"], np.eye(4), TypeError, "kernels\\[1\\] is 'rbf'; expected a kernel"),
+        ([Linear(), "rbf"], np.eye(4), TypeError, "kernels\\[1\\]='rbf'; expected a kernel"),
         ([Linear()], np.eye(3), ValueError, "target has shape \\(3, 3\\); expected a Gram matrix of the 4 objects"),
         ([Linear()], np.zeros(4), ValueError, "target has shape \\(4,\\); expected a square"),
         ([Linear()], np.full((4, 4), np.nan), ValueError, "target contains NaN"),

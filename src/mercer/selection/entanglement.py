@@ -1,8 +1,9 @@
-"""Learning an entangled kernel: the alignment of Huusari and Kadri, with its gradient, at a cost that does not know n."""
+"""Learning an entangled kernel: the alignment of Huusari and Kadri with its gradient, at a cost independent of n."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -12,13 +13,11 @@ from sklearn.utils import check_random_state
 
 @dataclass
 class Learned:
-    """The result of an ascent."""
+    """The result of an ascent: M₁ … M_r as one array (r, p, m) of unit norm, and the objective after every step."""
 
     maps: np.ndarray
-    """M₁ … M_r as one array (r, p, m), of unit norm."""
     alignment: float
     path: np.ndarray
-    """The objective after every step; it never falls."""
     evaluations: int
 
 
@@ -28,9 +27,9 @@ class EntanglementObjective:
     .. math:: (1 - \gamma)\, A(\mathrm{tr}_p G,\; Y Y^\top) + \gamma\, A(G,\; y y^\top),
         \qquad G = \sum_s \mathrm{vec}(\Phi M_s^\top)\,\mathrm{vec}(\Phi M_s^\top)^\top
 
-    A is the centred alignment and y all outputs in one column. Everything is expressed in m×m, m×p and r×r matrices made
-    once from the n samples, so a step costs O(r p m (m + r)) whatever n is. The objective does not change when the
-    maps are multiplied by a number: the sphere of the paper is a normalisation.
+    A is the centred alignment and y all outputs in one column. Matrices of size m×m, m×p and r×r are computed once from the n
+    samples, so a step costs O(r p m (m + r)). The objective does not depend on the norm of the maps: the sphere of the paper is
+    a normalisation.
 
     Parameters
     ----------
@@ -39,11 +38,11 @@ class EntanglementObjective:
     outputs : array (n, p)
         Rows y.
     gamma : float
-        γ in [0, 1]: the weight of the whole operator-valued kernel against its partial trace.
+        γ in [0, 1]: the weight of the whole operator-valued kernel; 1 − γ is that of its partial trace.
     basis : array (p, q), optional
-        Orthonormal columns the outputs lie in (`span_of_outputs`); the maps are then (r, q, m), in these coordinates.
+        Orthonormal columns that span the outputs (`span_of_outputs`); the maps are then (r, q, m), in these coordinates.
     sample_weight : array (n,), optional
-        How often each sample counts.
+        Weight of each sample.
 
     Examples
     --------
@@ -127,32 +126,14 @@ class EntanglementObjective:
 
 
 def learn_maps(
-    objective: EntanglementObjective,
-    rank: int,
-    *,
-    starts: int = 1,
-    max_iter: int = 100,
-    random_state: int | np.random.RandomState | None = None,
+    objective: EntanglementObjective, rank: int, *, starts: int = 1, max_iter: int = 100, random_state: Any = None
 ) -> Learned:
-    """Maximise the objective from random maps by L-BFGS, several times, and keep the best.
+    """Maximise the objective over `rank` maps by L-BFGS, from several random starts, and keep the best.
 
-    Parameters
-    ----------
-    objective : EntanglementObjective
-        The objective.
-    rank : int
-        r, the number of maps.
-    starts : int
-        The number of ascents.
-    max_iter : int
-        Steps of each: stopping early is what keeps an entangled kernel from overfitting.
-    random_state : int or RandomState, optional
-        Seed of the starts.
+    A small `max_iter`, the number of steps from each start, keeps an entangled kernel from overfitting.
     """
-    rng = check_random_state(random_state)
-    found = [
-        maximize(objective, rng.standard_normal((rank, *objective.shape)), max_iter=max_iter) for _ in range(starts)
-    ]
+    rng, shape = check_random_state(random_state), (rank, *objective.shape)
+    found = [maximize(objective, rng.standard_normal(shape), max_iter=max_iter) for _ in range(starts)]
     return max(found, key=lambda each: each.alignment)
 
 
@@ -181,10 +162,9 @@ def maximize(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: in
 
 
 def span_of_outputs(outputs: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis (p, q) of what the outputs and the constant span.
+    """Return an orthonormal basis (p, q) of the span of the outputs and the constant, which holds the gradient.
 
-    Maps that start in this span stay in it, because the gradient lies in it; learning inside it, the 365 outputs of a
-    curve over the days become at most n + 1.
+    Maps that start in this span stay in it: the 365 outputs of a curve over the days become at most n + 1.
     """
     n, p = outputs.shape
     if p <= n + 1:
