@@ -1,4 +1,4 @@
-"""The contract of an estimator on objects, where scikit-learn's own checks cannot go."""
+"""The contract of estimators on objects, which the checks of scikit-learn do not cover."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from mercer.core.collections import hash_key
 
 
 def check_object_estimator(estimator: Any, X: Any, Y: Any, grid: dict[str, list[Any]] | None = None) -> None:
-    """Check what scikit-learn checks for arrays, on collections of any objects (at least six pairs).
-
-    `grid` is what a grid search is tried on, by default two losses.
+    """Check on at least six pairs of objects what scikit-learn checks on arrays; `grid` is for a search.
 
     Examples
     --------
@@ -33,11 +31,11 @@ def check_object_estimator(estimator: Any, X: Any, Y: Any, grid: dict[str, list[
     again = clone(estimator).fit(X, Y).predict(X)
     assert _keys(again) == _keys(predicted), f"{name}: two fits on the same pairs differ"
     one_by_one = [model.predict(X[i : i + 1])[0] for i in range(len(X))]
-    assert _keys(one_by_one) == _keys(predicted), f"{name}.predict depends on the other inputs beside it"
+    assert _keys(one_by_one) == _keys(predicted), f"{name}.predict depends on the other inputs of the batch"
     best = [found.objects[0] for found in model.rank(X, k=1, candidates=Y)]
     chosen = model.predict(X, candidates=Y)
     assert _keys(best) == _keys(chosen), f"{name}: rank(k=1) and predict disagree on the candidates"
-    assert set(_keys(chosen)) <= set(_keys(Y)), f"{name}.predict(candidates=…) gave an object that is no candidate"
+    assert set(_keys(chosen)) <= set(_keys(Y)), f"{name}.predict(candidates=…) gave an object that is not a candidate"
     assert np.isfinite(model.score(X, Y)), f"{name}.score is not finite"
     folds = cross_val_predict(clone(estimator), X, Y, cv=KFold(2))
     assert len(folds) == len(X), f"cross_val_predict gave {len(folds)} outputs"

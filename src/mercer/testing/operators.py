@@ -1,4 +1,4 @@
-"""The contract of an operator."""
+"""The contract of separable operators."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from mercer.solvers import GramEigh, RidgePath
 
 
 def check_operator(
-    operator: SeparableOperator,
-    coordinates: np.ndarray,
-    input_gram: np.ndarray,
-    alpha: float = 0.1,
-    atol: float = 1e-8,
+    operator: SeparableOperator, coordinates: np.ndarray, input_gram: np.ndarray, alpha: float = 0.1, atol: float = 1e-8
 ) -> None:
-    r"""Check that `operator` is one: symmetric, positive, and solved as the block system :math:`(k \otimes C + \alpha I)` says.
+    r"""Check that a matrix C is symmetric, positive semi-definite, and solved as :math:`(k \otimes C + \alpha I)`.
 
     Parameters
     ----------
@@ -25,14 +21,11 @@ def check_operator(
         Output coordinates V; small, since the dense system has n·r rows.
     input_gram : array (n, n)
         k.
-    alpha : float
-        The weight of the norm.
-    atol : float
-        Absolute tolerance.
+    alpha, atol : float
+        α, and the absolute tolerance.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.operators import Covariance
     >>> rows = np.random.default_rng(0).standard_normal((6, 2))
     >>> check_operator(Covariance(), rows, rows @ rows.T)
@@ -40,15 +33,13 @@ def check_operator(
     n, r = coordinates.shape
     values, vectors = np.linalg.eigh(input_gram)
     values = np.maximum(values, 0.0)
-    before = coordinates.copy()
-    outputs = Outputs(coordinates, n, False, GramEigh(vectors, values, vectors))
+    before, outputs = coordinates.copy(), Outputs(coordinates, n, False, GramEigh(vectors, values, vectors))
     matrix = np.asarray(operator.matrix(outputs))
     assert matrix.shape == (r, r), f"{operator!r}.matrix has shape {matrix.shape}; expected {(r, r)}"
     assert np.allclose(matrix, matrix.T, atol=atol), f"{operator!r}.matrix is not symmetric"
     lowest, highest = np.linalg.eigvalsh(matrix)[[0, -1]]
     assert lowest >= -atol * max(highest, 1.0), f"{operator!r}.matrix has the negative eigenvalue {lowest:.3g}"
-    assert np.array_equal(before, coordinates), f"{operator!r}.matrix changed the coordinates it was given"
-
+    assert np.array_equal(before, coordinates), f"{operator!r}.matrix changed the coordinates"
     spectrum = operator.spectrum(outputs)
     if spectrum is not None:
         Q = np.eye(r) if spectrum.vectors is None else np.asarray(spectrum.vectors)
@@ -60,7 +51,6 @@ def check_operator(
     solved = np.asarray(ridge.coefficients(alpha)[0])
     gap = float(np.abs(input_gram @ solved - input_gram @ Z @ matrix).max())
     assert gap <= atol, f"{operator!r}: the solver and the dense block system differ by {gap:.3g}"
-
     order = np.random.default_rng(0).permutation(n)
     moved = operator.matrix(Outputs(coordinates[order], n, False, GramEigh(vectors[order], values, vectors[order])))
-    assert np.allclose(moved, matrix, atol=atol), f"{operator!r}.matrix depends on the order of the pairs"
+    assert np.allclose(np.asarray(moved), matrix, atol=atol), f"{operator!r}.matrix depends on the order of the pairs"
