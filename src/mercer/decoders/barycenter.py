@@ -169,7 +169,7 @@ class Barycenter(Decoder):
             graphs[improved], scores[improved] = found[improved], further[improved]
         return graphs
 
-    def _nearest(self, H: Array, built: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
+    def _nearest(self, H: Array, built: list[list[Any]]) -> tuple[Any, np.ndarray]:
         """Of the graphs of each point the one nearest to it, and its score."""
         found = self.choose_each(H, [as_objects(own) for own in built])
         return best(found), np.asarray([own.scores[0] for own in found])

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, count, is_numeric, reject_non_collection, take
 from mercer.core.validation import check_whole
-from mercer.decoders.pool import Pool, training_candidates
+from mercer.decoders.pool import Allowed, Pool, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.kernels.algebra import Normalized, Scaled
 from mercer.kernels.base import Kernel
@@ -47,6 +47,8 @@ class Decoder(BaseEstimator):
         The kernels, inside their factors, their mean and their cosine, and the losses it is made for; empty for any.
     needs : str
         The kernels it `decodes`, in words.
+    by_weights : bool
+        Whether points are weights on the training outputs, scored by the kernel itself rather than in their coordinates.
     constructs : bool
         Whether `rank` returns objects made by the decoder as well as training outputs.
     needs_left_out_points : bool
@@ -57,6 +59,7 @@ class Decoder(BaseEstimator):
     losses: ClassVar[tuple[type[Loss], ...]] = ()
     needs: ClassVar[str] = "another kernel"
     batch_size: int | None = None
+    by_weights: bool = False
     constructs: bool = False
     needs_left_out_points: bool = False
     embedding_: Embedding
@@ -149,10 +152,13 @@ class Decoder(BaseEstimator):
 
     def _points(self, H: Array) -> Array:
         """Rows that stand for the points in the scores ``points @ features.T - offsets``."""
-        return as_vectors(H, "H")
+        return self._weights(H) if self.by_weights else as_vectors(H, "H")
 
     def _features(self, objects: Collection) -> tuple[Array, Array]:
         """Features and offset of each candidate."""
+        kernel = self.embedding_.kernel_
+        if self.by_weights:
+            return 2.0 * kernel(objects, self.embedding_.outputs_), kernel.diag(objects)
         return 2.0 * self.embedding_.transform(objects), self.embedding_.norms(objects)
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
@@ -182,7 +188,7 @@ class Decoder(BaseEstimator):
         if any(map(is_numeric, collections)):
             yield from (Pool(objects, *self._features(objects)) for objects in collections)
             return
-        features, offsets = self._features(np.concatenate(collections))
+        features, offsets = self._features(namespace(*collections).concat(collections))
         ends = np.cumsum([count(objects) for objects in collections])
         for objects, end in zip(collections, ends, strict=True):
             rows = slice(end - count(objects), end)
@@ -198,13 +204,12 @@ class Decoder(BaseEstimator):
             objects = like(objects, self.embedding_.outputs_)
         return objects
 
-    def _ranked(self, points: Array, pool: Pool, k: int, masked: np.ndarray | None = None) -> list[Ranked]:
-        indices, scores = pool.best(points, check_count(k), masked, self._batch())
-        kept = np.isfinite(scores)
-        return [
-            Ranked(take(pool.objects, row[keep]), score[keep])
-            for row, score, keep in zip(indices, scores, kept, strict=True)
-        ]
+    def _ranked(
+        self, points: Array, pool: Pool, k: int, masked: np.ndarray | None = None, allowed: Allowed | None = None
+    ) -> list[Ranked]:
+        found = zip(*pool.best(points, check_count(k), masked, self._batch(), allowed), strict=True)
+        kept = [(row[np.isfinite(scores)], scores[np.isfinite(scores)]) for row, scores in found]
+        return [Ranked(take(pool.objects, row), scores) for row, scores in kept]
 
     def _masked(self, hidden: np.ndarray, leave_out: np.ndarray | None, points: Array) -> np.ndarray | None:
         """The candidate each point may not become, or None when nothing is left out."""

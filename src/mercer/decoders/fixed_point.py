@@ -56,6 +56,7 @@ class FixedPoint(VectorDecoder):
 
     kernels = (Gaussian, GaussianOf)
     needs = "Gaussian() on vectors"
+    by_weights = True  # the distance in the whole feature space, which mean shift minimises
 
     def __init__(self, n_starts: int = 5, max_iter: int = 100, tol: float = 1e-6, bounds: Any = "data") -> None:
         self.n_starts = n_starts
@@ -130,19 +131,11 @@ class FixedPoint(VectorDecoder):
         # adding the origin back may leave the box by rounding
         return clipped(xp.concat(answers), low, high), longest
 
-    def _points(self, H: Array) -> Array:
-        return self._weights(H)
-
-    def _features(self, objects: Collection) -> tuple[Array, Array]:
-        # the distance in the whole feature space, which mean shift minimises
-        kernel = self.embedding_.kernel_
-        return 2.0 * kernel(objects, self.embedding_.outputs_), kernel.diag(objects)
-
     def _best_outputs(self, weights: Array, used: np.ndarray, masked: np.ndarray | None) -> np.ndarray:
         """Indices of the best outputs for each query, best first."""
         outputs = self.embedding_.outputs_
         gram = self.embedding_.kernel_(take(outputs, self.index_), take(outputs, used))
-        pool = Pool(None, gram, 0.0 * gram[:, 0])
+        pool = Pool(self.index_, gram, 0.0 * gram[:, 0])
         columns, scores = pool.best(weights, int(self.n_starts), masked)
         # where fewer are left than asked for, the best one again
         return self.index_[np.where(np.isfinite(scores), columns, columns[:, :1])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,7 @@ matrix products and differ in the last bits; scores that close tie, and the obje
 
 _SAMPLE = 256  # most candidates from which the size of the terms of a score is estimated
 _SCORES = 2**24  # most scores held at a time, 128 MiB of doubles
+Allowed = Callable[[slice], np.ndarray]  # for the points of a batch, and each candidate, whether they may have it
 
 
 @dataclass
@@ -32,12 +34,17 @@ class Pool:
         return self.features.shape[0]
 
     def best(
-        self, points: Array, k: int, masked: np.ndarray | None = None, batch: int | None = None
+        self,
+        points: Array,
+        k: int,
+        masked: np.ndarray | None = None,
+        batch: int | None = None,
+        allowed: Allowed | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Indices and scores of the k best candidates of each point, best first.
 
-        Scores that tie go to the candidate listed first. `masked` names one candidate a point may not have (-1: none); it
-        comes last, with score -inf.
+        Scores that tie go to the candidate listed first. `masked` names one candidate a point may not have (-1: none), `allowed`
+        says which it may have; others come last, with score -inf.
         """
         points = like(points, self.features)
         if points.shape[1] != self.features.shape[1]:
@@ -52,6 +59,7 @@ class Pool:
             rows = slice(start, min(start + size, points.shape[0]))
             values = points[rows, :] @ self.features.T - self.offsets
             values = values if masked is None else _mask(values, masked[rows])
+            values = values if allowed is None else np.where(allowed(rows), to_numpy(values), -np.inf)
             indices[rows], scores[rows] = top(values, k, slack[rows])
         return indices.astype(np.intp), scores
 

@@ -75,7 +75,7 @@ class RankingDecoder(Decoder):
             mass = mass + (1.0 - weights.sum(axis=1, keepdims=True)) * mean
         return snapped(mass)
 
-    def _rows(self, outputs: Array) -> np.ndarray:
+    def _rows(self, outputs: Collection) -> np.ndarray:
         rows = self.layers_.core.features(to_numpy(outputs).astype(float))
         lengths = np.linalg.norm(rows, axis=1, keepdims=True) if self.layers_.normalized else np.ones(1)
         return rows / np.where(lengths > 0, lengths, 1.0)

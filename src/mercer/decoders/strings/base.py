@@ -14,13 +14,12 @@ from scipy import sparse
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, as_objects, count
 from mercer.decoders.base import Decoder, Ranked, check_count
-from mercer.decoders.pool import ROUNDING, Pool, top
+from mercer.decoders.pool import ROUNDING, Pool
 from mercer.decoders.strings.answers import Alphabet, LengthRule, Lengths
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
 
 _ENTRIES = 2**22  # most kernel values held dense at a time, 32 MiB of doubles
-_SCORES = 2**22  # most scores of training outputs held at a time
 _SAME = 1e-9  # relative difference at which training outputs come first, and an answer counts as the best there is
 
 
@@ -64,9 +63,9 @@ class Constructed(NamedTuple):
 class StringDecoder(Decoder):
     """Constructs the sequence nearest to a point, symbol by symbol.
 
-    A subclass defines `decodes`, `_prepare` and `_construct`. The sequences found are scored
-    by the kernel and compared with the training outputs of an allowed length, so that no answer is worse than the best of
-    those. Only sequences the kernel sees are answers.
+    A subclass defines `decodes`, `_prepare` and `_construct`. The sequences found are scored by the kernel and compared with
+    the training outputs of an allowed length, so that no answer is worse than the best of those. Only sequences the kernel sees
+    are answers.
 
     Attributes
     ----------
@@ -92,7 +91,8 @@ class StringDecoder(Decoder):
                 f"{max(map(len, outputs))} symbols; expected longer outputs, or a kernel of shorter parts"
             )
         self._explicit = hasattr(embedding, "feature_map_")
-        self._projected = isinstance(embedding, Directions)
+        # coordinates along learned directions do not add up over symbols
+        self.by_weights = isinstance(embedding, Directions)
         self._alphabet = Alphabet.of(outputs, self.alphabet)
         self.alphabet_ = self._alphabet.symbols
         self._lengths = np.asarray([len(output) for output in outputs])
@@ -127,20 +127,25 @@ class StringDecoder(Decoder):
 
     def solve(self, H: Array, k: int = 1, leave_out: np.ndarray | None = None) -> list[list[Report]]:
         """The k best sequences found for each point, best first, with a proven bound on the first."""
-        k = check_count(k)
-        H = np.atleast_2d(to_numpy(self._points(H)))
+        k, H = check_count(k), np.atleast_2d(to_numpy(self._points(H)))
         masked = self._masked(self.hidden_, leave_out, H)
         points = self._coordinates(H)
         weights = to_numpy(self._weights(H)) if self._rule.predicted and self._explicit else points
         lengths = self._rule.of(len(H), weights, self._lengths)
+        own = self._pool_lengths
+
+        def allowed(rows: slice) -> np.ndarray:
+            inside = (lengths.low[rows, None] <= own) & (own <= lengths.high[rows, None])
+            return inside if masked is None else inside & (np.arange(len(own)) != masked[rows, None])
+
         found = self._construct(points, lengths, k)
-        training = self._training(H, lengths, k, masked)
-        scored = self._scored(H, found)
-        return [self._merged(own, best, each.limit, k) for own, best, each in zip(scored, training, found, strict=True)]
+        training = self._ranked(H, self.pool_, k, allowed=allowed)
+        each = zip(self._scored(H, found), training, found, strict=True)
+        return [self._merged(made, known, limit, k) for made, known, (_, limit) in each]
 
     def _coordinates(self, points: np.ndarray) -> np.ndarray:
         """Points as they multiply the rows of `_readout`: features, or else weights on the fitted outputs."""
-        return points if self._explicit or self._projected else to_numpy(self._weights(points))
+        return points if self._explicit or self.by_weights else to_numpy(self._weights(points))
 
     def _readout(self, words: np.ndarray) -> sparse.csr_array:
         """Rows whose product with a point, as `_coordinates` gives it, is ⟨h, ψ(y)⟩."""
@@ -148,41 +153,12 @@ class StringDecoder(Decoder):
             return self.embedding_.feature_map_.sparse_rows(words)
         outputs, kernel = self.embedding_.outputs_, self.embedding_.kernel_
         step = max(1, _ENTRIES // count(outputs))
-        parts = [
-            sparse.csr_array(to_numpy(kernel(words[start : start + step], outputs)))
-            for start in range(0, len(words), step)
-        ]
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-
-    def _points(self, H: Array) -> Array:
-        """Points, or their weights where coordinates along learned directions do not add up over symbols."""
-        return self._weights(H) if self._projected else super()._points(H)
-
-    def _features(self, objects: Collection) -> tuple[Array, Array]:
-        if not self._projected:
-            return super()._features(objects)
-        kernel = self.embedding_.kernel_
-        return 2.0 * kernel(objects, self.embedding_.outputs_), kernel.diag(objects)
+        parts = (words[start : start + step] for start in range(0, len(words), step))
+        rows = [sparse.csr_array(to_numpy(kernel(part, outputs))) for part in parts]
+        return sparse.csr_array(sparse.vstack(rows, format="csr"))
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         return self.pool_, self.hidden_
-
-    def _training(
-        self, H: np.ndarray, lengths: Lengths, k: int, masked: np.ndarray | None
-    ) -> list[list[tuple[float, Any]]]:
-        """Scores and training outputs, the k best of an allowed length, for each point."""
-        pool, best = self.pool_, []
-        features, offsets = to_numpy(pool.features), to_numpy(pool.offsets)
-        k, size, slack = min(k, len(pool)), max(1, _SCORES // len(pool)), to_numpy(pool.slack(H))
-        for start in range(0, len(H), size):
-            rows = slice(start, min(start + size, len(H)))
-            scores = H[rows] @ features.T - offsets
-            allowed = (self._pool_lengths >= lengths.low[rows, None]) & (self._pool_lengths <= lengths.high[rows, None])
-            if masked is not None:
-                allowed &= np.arange(len(pool)) != masked[rows, None]
-            for own, score in zip(*top(np.where(allowed, scores, -np.inf), k, slack[rows]), strict=True):
-                best.append([(float(s), pool.objects[j]) for j, s in zip(own, score, strict=True) if np.isfinite(s)])
-        return best
 
     def _scored(self, H: np.ndarray, found: list[Constructed]) -> list[list[tuple[float, Any]]]:
         """Scores, by the kernel itself, and sequences found for each point."""
@@ -198,15 +174,14 @@ class StringDecoder(Decoder):
                 scored[row].append((float(score), word))
         return scored
 
-    def _merged(
-        self, own: list[tuple[float, Any]], training: list[tuple[float, Any]], limit: float, k: int
-    ) -> list[Report]:
+    def _merged(self, made: list[tuple[float, Any]], training: Ranked, limit: float, k: int) -> list[Report]:
         """The k best of both, each once; where they tie, training outputs first."""
         key = self.embedding_.kernel_.key
-        known = {key(word) for _, word in training}
-        largest = max([1.0] + [abs(score) for score, _ in own])
-        entries = [(score + _SAME * largest, score, word, False) for score, word in training]
-        entries += [(score, score, word, True) for score, word in own if key(word) not in known]
+        known = set(map(key, training.objects))
+        largest = max([1.0] + [abs(score) for score, _ in made])
+        pairs = zip(training.scores.tolist(), training.objects, strict=True)
+        entries = [(score + _SAME * largest, score, word, False) for score, word in pairs]
+        entries += [(score, score, word, True) for score, word in made if key(word) not in known]
         if not entries:
             raise ValueError(
                 f"no sequence of an allowed length (length={self.length!r}) could be made of the {len(self._alphabet)} symbols "
