@@ -51,7 +51,7 @@ class Regressor(Learner):
         basis = None
         if tags.input_tags.pairwise:
             basis = KernelBasis.of(problem.kernel, problem.inputs)
-            features = to_numpy(gram_matrix(problem.kernel, problem.inputs, "input", 3))
+            features: Collection = to_numpy(gram_matrix(problem.kernel, problem.inputs, "input", 3))
         elif problem.kernel.takes_vectors:
             features = to_numpy(problem.inputs)
         elif not tags.input_tags.two_d_array:

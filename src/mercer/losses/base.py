@@ -176,7 +176,7 @@ def as_loss(loss: Any, row_shape: tuple[int, ...] | None = None) -> Loss:
     raise ValueError(f"loss={loss!r}; expected {names}, or a callable loss(y_true, y_pred) such as ZeroOne()")
 
 
-def side_by_side(A: Collection, B: Collection, *, paired: bool = False) -> tuple[Collection, Collection]:
+def side_by_side(A: Any, B: Any, *, paired: bool = False) -> tuple[Any, Any]:
     """Return true and predicted objects as numeric arrays of one library or as object arrays; as many of each if `paired`."""
     A = A if is_numeric(A) else as_objects(A, "Y_true")
     B = B if is_numeric(B) else as_objects(B, "Y_pred")
@@ -203,7 +203,7 @@ def row_products(A: Array, B: Array, paired: bool) -> Array:
     return namespace(A).sum(A * B, axis=1) if paired else A @ B.T
 
 
-def require_same_width(A: Array, B: Array, what: str) -> None:
+def require_same_width(A: Collection, B: Collection, what: str) -> None:
     """Raise ValueError unless the rows of both matrices have as many entries."""
     if A.shape[1] != B.shape[1]:
         raise ValueError(f"Y_true has {A.shape[1]} {what} and Y_pred {B.shape[1]}; expected as many in both")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from mercer.core.arrays import Array, eye, namespace
 from mercer.core.collections import Collection
@@ -30,7 +30,7 @@ class FieldKernel(OperatorValuedKernel):
         """Return the Gaussian kernel."""
         return [Gaussian(self.scale)]
 
-    def check(self, X: Collection, name: str = "X") -> Array:
+    def check(self, X: Any, name: str = "X") -> Array:
         """Return `X` as vectors with one feature for each output."""
         X = super().check(X, name)
         if self.features is not None and X.shape[1] != self.features:
@@ -46,7 +46,7 @@ class FieldKernel(OperatorValuedKernel):
             raise ValueError(f"y has {p} columns and X has {X.shape[1]}; expected as many of each for a vector field")
         return type(self)(Gaussian(self.scale).resolve(X).scale, p)
 
-    def _gram(self, X: Array, Z: Array | None) -> FieldBlocks:
+    def _gram(self, X: Any, Z: Any) -> FieldBlocks:
         return FieldBlocks(self, X, X if Z is None else matched(X, Z))
 
 
@@ -103,7 +103,7 @@ class DivergenceFree(FieldKernel):
         """Return d − 1 − ‖u‖²."""
         return (d - 1.0) - squared
 
-    def check(self, X: Collection, name: str = "X") -> Array:
+    def check(self, X: Any, name: str = "X") -> Array:
         """Return `X` as vectors in two dimensions or more."""
         X = super().check(X, name)
         if X.shape[1] < 2:

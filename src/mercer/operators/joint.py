@@ -43,7 +43,7 @@ class JointKernel(BaseEstimator):
         if (X2 is None) != (Y2 is None):
             raise ValueError("only one of X2 and Y2 was given; expected both sides of the second pairs, or neither")
         for inputs, outputs, side in ((X, Y, ""), (X2, Y2, "2")):
-            n, m = (0, 0) if inputs is None else (count(inputs), count(outputs))
+            n, m = (0, 0) if inputs is None or outputs is None else (count(inputs), count(outputs))
             if n != m:
                 raise ValueError(f"X{side} has {n} objects and Y{side} has {m}; expected pairs")
         return self._matrix(X, Y, X2, Y2)

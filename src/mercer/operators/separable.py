@@ -16,7 +16,7 @@ from mercer.operators.blocks import KroneckerSum
 from mercer.operators.valued import OperatorValuedKernel, check_list, output_matrix
 
 
-class Separable(OperatorValuedKernel, SeparableOperator):
+class Separable(OperatorValuedKernel, SeparableOperator):  # type: ignore[misc]  # a call returns its blocks
     r"""One kernel of inputs and one matrix of outputs, :math:`K(x, z) = k(x, z)\, T`.
 
     Parameters

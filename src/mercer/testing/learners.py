@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import Collection, count, is_numeric, take
+from mercer.core.collections import Collection, as_vectors, count, is_numeric, take
 from mercer.decoders import auto_decoder
 from mercer.embeddings import Embedding, Features, Implicit
 from mercer.kernels.base import Kernel
@@ -178,7 +178,8 @@ class _Check:
         problem = self.problem
         if not self._intercept() or not problem.embedding.coordinates_are_outputs:
             return
-        pairs = [learning_problem(problem.kernel, problem.inputs, problem.outputs + shift) for shift in (1.0, 0.0)]
+        outputs = as_vectors(problem.outputs)
+        pairs = [learning_problem(problem.kernel, problem.inputs, outputs + shift) for shift in (1.0, 0.0)]
         above, level = (
             self.learner.fit(replace(each, observed=problem.observed)).points(self.queries) for each in pairs
         )

@@ -153,10 +153,11 @@ class CalibratedAnswers:
         total = float(np.sum(np.abs(parts)))
         shares = parts / total if total > 0 else parts
         largest = np.argsort(-np.abs(shares), kind="stable")[:k]
-        shown, carriers, known = decode(take(outputs, largest)), [], 0 if inputs is None else count(inputs)
+        shown, carriers = decode(take(outputs, largest)), []
         for i, j in enumerate(largest.tolist()):
             values = (float(weights[j]), float(similarity[j]), float(shares[j]))
-            carriers.append(Carrier(j, member(inputs, j) if j < known else None, member(shown, i), *values))
+            own = None if inputs is None or j >= count(inputs) else member(inputs, j)
+            carriers.append(Carrier(j, own, member(shown, i), *values))
         return Explanation(x, member(decode(predicted), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
 
     # -- parts --------------------------------------------------------------------------------------
