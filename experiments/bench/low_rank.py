@@ -14,7 +14,7 @@ from experiments.bench.exact import INPUT, OUTPUT
 from experiments.bench.sizes import Sizes
 from experiments.bench.timing import Bar, Rows, interleaved, ratio_row, row
 from experiments.protocol import paper_estimator
-from mercer.core.arrays import NumericalWarning
+from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.operators import Covariance
 from mercer.solvers import LowRank
@@ -33,7 +33,7 @@ def low_rank(sizes: Sizes) -> Rows:
     model = paper_estimator(INPUT, OUTPUT, Covariance(), alpha=ALPHA, solver=solver)
     # the paper's side gets its factors for free; the fit computes its own
     left, right = pivoted_cholesky(INPUT, X, rank=m), pivoted_cholesky(OUTPUT, Y, rank=m)
-    U, V = left.factor, right.factor
+    U, V = to_numpy(left.factor), to_numpy(right.factor)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericalWarning)  # so few columns leave much out
@@ -48,7 +48,7 @@ def low_rank(sizes: Sizes) -> Rows:
     seconds = interleaved({how: partial(solve, how) for how in ways}, 1, warm_up=False)
 
     ours = model.decision_weights(queries) @ V
-    features = left.extend(INPUT(queries, X[left.pivots]))
+    features = to_numpy(left.extend(INPUT(queries, X[left.pivots])))
     theirs = points(V, systems["inverse"], features)
     difference = float(np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)))
     sized: dict[str, Any] = {"n": n, "rank": m}

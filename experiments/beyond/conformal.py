@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from experiments.beyond.conformal_tasks import TASKS, Task, task
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
-from mercer.core.arrays import NumericalWarning
+from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.core.collections import take
 from mercer.decoders import Ranked
 from mercer.estimators import DependencyEstimator
@@ -177,7 +177,7 @@ def _measured(sets: list[Ranked], truth: np.ndarray) -> dict[str, float]:
     """Return coverage, mean size of sets, and share of empty sets."""
     sizes = np.asarray([len(found.scores) for found in sets])
     hits = [
-        bool(size) and not ZeroOne().matrix(take(truth, slice(i, i + 1)), found.objects).all()
+        bool(size) and not to_numpy(ZeroOne().matrix(take(truth, slice(i, i + 1)), found.objects)).all()
         for i, (found, size) in enumerate(zip(sets, sizes, strict=True))
     ]
     return {COVERAGE: float(np.mean(hits)), SIZE: float(sizes.mean()), EMPTY: float(np.mean(sizes == 0))}

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 
 from experiments.protocol import paper_estimator
+from mercer.core.arrays import to_numpy
 from mercer.decoders import Assignment, Decoder, KemenyOrder, Sorting
 from mercer.embeddings import Implicit
 from mercer.estimators import DependencyEstimator, NeighborsEstimator
@@ -85,7 +86,7 @@ def predictions(train: np.ndarray, y: np.ndarray, test: np.ndarray) -> tuple[dic
     plain, tested = inputs[PLAIN]
     neighbours = NeighborsEstimator(Gaussian("median"), Kemeny(), k="loo", loss=Kendall()).fit(plain, y)
     middle = decoder.decode(np.full((1, len(y)), 1.0 / len(y)))
-    found = {MIDDLE: np.repeat(middle, len(test), axis=0), NEIGHBOURS: neighbours.predict(tested)}
+    found = {MIDDLE: np.repeat(to_numpy(middle), len(test), axis=0), NEIGHBOURS: neighbours.predict(tested)}
     for name, (kernel, own) in OTHERS.items():
         found[name] = _best_scale(kernel, own, plain, y).predict(tested)
     for name, (family, forms) in LADDER.items():

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from experiments.beyond.label_inputs import Recipe
 from experiments.protocol import paper_estimator
+from mercer.core.arrays import to_numpy
 from mercer.core.collections import distinct
 from mercer.decoders import Candidates, Decoder, ExpectedF1, Standardized
 from mercer.decoders.pool import top
@@ -77,8 +78,8 @@ class LabelSearch:
         """Return all combinations of one input Gram matrix."""
         ridge = RidgePath(RidgeProblem(Precomputed(), gram, fit_intercept=False).decomposed(), self.targets)
         for alpha in self.alphas:
-            for name, decoded in self.decode(ridge.left_out_points(alpha)):
-                f1 = 1.0 - float(np.mean(F1().paired(self.Y, decoded)))
+            for name, decoded in self.decode(to_numpy(ridge.left_out_points(alpha))):
+                f1 = 1.0 - float(np.mean(to_numpy(F1().paired(self.Y, decoded))))
                 self.trials.append(Trial(recipe.name, alpha, name, f1))
 
     def decode(self, weights: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

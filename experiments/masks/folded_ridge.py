@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.core.arrays import cholesky, solve_triangular
+from mercer.core.arrays import cholesky, solve_triangular, to_numpy
 from mercer.operators.features import NystroemFeatures
 
 Rows = Callable[[int], tuple[np.ndarray, np.ndarray]]
@@ -88,16 +88,16 @@ class FoldedRidge:
 
 def _to_features(features: NystroemFeatures, rows: np.ndarray) -> np.ndarray:
     """Turn kernel values against the pivots into features: R⁻¹ applied from the left."""
-    return solve_triangular(features.triangle, rows)
+    return to_numpy(solve_triangular(features.triangle, rows))
 
 
 def _to_kernel_weights(features: NystroemFeatures, weights: np.ndarray) -> np.ndarray:
     """Turn weights of features into weights of kernel values."""
-    return solve_triangular(features.triangle, weights, transpose=True)
+    return to_numpy(solve_triangular(features.triangle, weights, transpose=True))
 
 
 def _solve(gram: np.ndarray, cross: np.ndarray, alpha: float) -> np.ndarray:
     shifted = gram.copy()
     shifted.ravel()[:: len(gram) + 1] += alpha
     factor = cholesky(shifted)
-    return solve_triangular(factor, solve_triangular(factor, cross), transpose=True)
+    return to_numpy(solve_triangular(factor, solve_triangular(factor, cross), transpose=True))

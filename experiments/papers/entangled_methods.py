@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.protocol import Split
+from mercer.core.arrays import to_numpy
 from mercer.estimators import OutputKernelLearning
 from mercer.kernels import Precomputed
 from mercer.operators import Nystroem
@@ -83,7 +84,7 @@ def entangled_pair(
     train, held = split.train, split.test
     mean, targets = _around_mean(outputs[train])
     features = Nystroem(Precomputed(gram), tol=1e-6).fit(train)
-    rows, new = features(train), features(held)
+    rows, new = to_numpy(features(train)), to_numpy(features(held))
     basis = span_of_outputs(targets)
     objective = EntanglementObjective(rows, targets, ascent.gamma, basis)
     rank = min(ascent.rank, outputs.shape[1] * rows.shape[1])

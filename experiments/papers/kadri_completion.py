@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.protocol import Split, best_by_leave_one_out, input_scales, paper_estimator
+from mercer.core.arrays import to_numpy
 from mercer.datasets import DigitHalves
 from mercer.decoders import Candidates, FixedPoint
 from mercer.embeddings import PrincipalComponents
@@ -182,7 +183,7 @@ def references(halves: DigitHalves, split: Split, scales: Iterable[float]) -> li
     for scale in scales:
         loss = KernelLoss(Gaussian(scale))
         for method, answers in ((ANY, outputs), (MIDDLE, middle)):
-            value = float(np.mean(loss.matrix(truth, answers)))
+            value = float(np.mean(to_numpy(loss.matrix(truth, answers))))
             scores.append({"method": method, "metric": METRIC, "value": value, "setting": REFERENCE, "σl": scale})
     return scores
 
@@ -210,4 +211,4 @@ def pictures(halves: DigitHalves, split: Split, predictions: dict[str, np.ndarra
 
 
 def _mean(loss: KernelLoss, truth: np.ndarray, predicted: np.ndarray) -> float:
-    return float(np.mean(loss.paired(truth, predicted)))
+    return float(np.mean(to_numpy(loss.paired(truth, predicted))))

@@ -11,6 +11,7 @@ from operator import eq
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from mercer.core.collections import as_objects
 from mercer.datasets.images import HandwrittenWords, load_ocr_words
 from mercer.kernels.strings.sequences import PositionIndicators
 
@@ -59,7 +60,7 @@ class Reader:
         With `own`, the points are of training words predicted without themselves: a word that occurs once is then not a
         candidate for its own point.
         """
-        closeness = points @ self.indicators(self.vocabulary).T
+        closeness = points @ self.indicators(as_objects(self.vocabulary)).T
         sizes = np.asarray([len(word) for word in self.vocabulary])
         closeness[sizes[None, :] != np.asarray(lengths)[:, None]] = -np.inf
         for i, word in enumerate(own if own is not None else ()):

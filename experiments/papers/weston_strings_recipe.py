@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.papers.weston_strings_methods import DECIMALS, RULES, Task, bell, decomposed
+from mercer.core.arrays import to_numpy
 from mercer.solvers import GramEigh, RidgePath
 
 LENGTHS = ((3,), (2,), (1, 2, 3))
@@ -87,7 +88,7 @@ class Recipes:
         shape = (len(spectra), len(ALPHAS), len(outputs), len(CLASS_WEIGHTS))
         losses = {rule: np.empty(shape) for rule in RULES}
         for i, a in product(range(shape[0]), range(shape[1])):
-            weights = RidgePath(spectra[i], None).left_out_points(ALPHAS[a])
+            weights = to_numpy(RidgePath(spectra[i], None).left_out_points(ALPHAS[a]))
             by_class = weights @ same
             class_risk = _risk(weights, by_class, same)
             for o, gram in enumerate(outputs):
