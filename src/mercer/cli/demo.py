@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from mercer.core.arrays import to_numpy
 from mercer.core.files import written_atomically
 from mercer.datasets import DigitHalves, load_digit_halves
 from mercer.decoders import Candidates, Decoder, FixedPoint
@@ -124,7 +125,7 @@ def run_folds(digits: DigitHalves, parts: list[np.ndarray], output_kernel: Gauss
                     model.set_params(decoder=decoder).fit(inputs, outputs)
                     predicted = model.predict(digits.inputs[test])
                     fold.predictions[method, pre_image] = predicted
-                    fold.losses[method, pre_image] = loss.paired(digits.outputs[test], predicted)
+                    fold.losses[method, pre_image] = to_numpy(loss.paired(digits.outputs[test], predicted))
             folds.append(fold)
     return folds
 

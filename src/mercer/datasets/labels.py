@@ -90,7 +90,7 @@ def load_label_ranking(name: str) -> LabelRanking:
     n, features, labels = RANKINGS[name]
     shapes = {"X": (n, features), "ranks": (n, labels), "labels": (labels,), "features": (features,)}
     X, ranks, *names = read_arrays(f"label_ranking/{name}.npz", shapes)
-    return LabelRanking(X.astype(float), as_rankings(ranks, "ranks").astype(np.int64), *names)
+    return LabelRanking(X.astype(float), np.array(as_rankings(ranks, "ranks"), dtype=np.int64), *names)
 
 
 def _dense(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, int], path: str) -> np.ndarray:

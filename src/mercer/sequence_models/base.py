@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection, as_objects
 from mercer.decoders import Ranked
 from mercer.losses import ZeroOne
@@ -28,7 +29,7 @@ class WordEstimator(BaseEstimator):
 
     def _mean_loss(self, outputs: Collection, predicted: np.ndarray) -> float:
         loss = ZeroOne() if self.loss is None else as_loss(self.loss)
-        return float(np.mean(loss.paired(outputs, predicted)))
+        return float(np.mean(to_numpy(loss.paired(outputs, predicted))))
 
     def __sklearn_tags__(self) -> Tags:
         """Tags: sequences in, sequences out."""
