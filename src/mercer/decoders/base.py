@@ -105,8 +105,7 @@ class Decoder(BaseEstimator):
         """
         pool, hidden = self._training_pool()
         points = self._points(H)
-        masked = self._masked(hidden, leave_out, points)
-        index, _ = pool.best(points, 1, masked, self._batch())
+        index, _ = pool.best(points, 1, self._allowed(len(pool), hidden, leave_out, points), self._batch())
         return take(pool.objects, index[:, 0])
 
     def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
@@ -117,7 +116,7 @@ class Decoder(BaseEstimator):
         """The k best training outputs for each point, scored as by `rank`."""
         pool, hidden = self._training_pool()
         points = self._points(H)
-        return self._ranked(points, pool, k, self._masked(hidden, leave_out, points))
+        return self._ranked(points, pool, k, self._allowed(len(pool), hidden, leave_out, points))
 
     def choose(self, H: Array, candidates: Collection, k: int = 1) -> list[Ranked]:
         """The k best of the given candidates for each point."""
@@ -204,15 +203,15 @@ class Decoder(BaseEstimator):
             objects = like(objects, self.embedding_.outputs_)
         return objects
 
-    def _ranked(
-        self, points: Array, pool: Pool, k: int, masked: np.ndarray | None = None, allowed: Allowed | None = None
-    ) -> list[Ranked]:
-        found = zip(*pool.best(points, check_count(k), masked, self._batch(), allowed), strict=True)
+    def _ranked(self, points: Array, pool: Pool, k: int, allowed: Allowed | None = None) -> list[Ranked]:
+        found = zip(*pool.best(points, check_count(k), allowed, self._batch()), strict=True)
         kept = [(row[np.isfinite(scores)], scores[np.isfinite(scores)]) for row, scores in found]
         return [Ranked(take(pool.objects, row), scores) for row, scores in kept]
 
-    def _masked(self, hidden: np.ndarray, leave_out: np.ndarray | None, points: Array) -> np.ndarray | None:
-        """The candidate each point may not become, or None when nothing is left out."""
+    def _allowed(
+        self, candidates: int, hidden: np.ndarray, leave_out: np.ndarray | None, points: Array
+    ) -> Allowed | None:
+        """The candidates each point may become, all but the one `leave_out` hides; None for all."""
         if leave_out is None:
             return None
         left, n = np.asarray(leave_out), points.shape[0]
@@ -221,7 +220,9 @@ class Decoder(BaseEstimator):
                 f"leave_out={left.tolist()!r:.60}, of dtype {left.dtype}; expected one index for each of the {n} points, from 0 "
                 f"to {len(hidden) - 1}, of the outputs the embedding was fitted on"
             )
-        return hidden[left]
+        masked = hidden[left]
+        # the only candidate there is cannot be left out
+        return (lambda rows: np.arange(candidates) != masked[rows, None]) if candidates > 1 else None
 
     def _weights(self, H: Array) -> Array:
         """Points as weights on the fitted outputs, in the library of the outputs."""

@@ -10,7 +10,6 @@ import numpy as np
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, concatenate, take
 from mercer.decoders.base import Decoder, Ranked, check_count, is_distance_of, layers, register, unscaled
-from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
@@ -92,27 +91,20 @@ class VectorDecoder(Decoder):
         made = self.decode(H, leave_out)
         scores = -self.objective(H, made)
         firsts = [Ranked(take(made, slice(i, i + 1)), scores[i : i + 1]) for i in range(len(scores))]
-        pool, masked = self._others(H, leave_out) if k > 1 else (None, None)
-        if not pool:  # no training output lies in the box
+        if k == 1:
             return firsts
-        others = self._ranked(self._points(H), pool, k, masked)
-        return [_joined(first, own, k) for first, own in zip(firsts, others, strict=True)]
-
-    def _others(self, H: Array, leave_out: np.ndarray | None) -> tuple[Pool, np.ndarray | None]:
-        """The training outputs in the box, and which of them each point may not become."""
         pool, hidden = self._training_pool()
-        masked = self._masked(hidden, leave_out, as_vectors(H, "H"))
-        inside = np.flatnonzero(self.box_.contains(as_vectors(pool.objects)))
-        place = np.full(len(pool) + 1, -1)  # the last entry is for -1, nothing left out
-        place[inside] = np.arange(len(inside))
-        within = Pool(take(pool.objects, inside), take(pool.features, inside), take(pool.offsets, inside))
-        return within, None if masked is None else place[masked]
+        points = self._points(H)
+        allowed = self._allowed(len(pool), hidden, leave_out, points)
+        inside = self.box_.contains(as_vectors(pool.objects))[None, :]
+        others = self._ranked(points, pool, k, lambda rows: inside if allowed is None else inside & allowed(rows))
+        return [_joined(first, own, k) for first, own in zip(firsts, others, strict=True)]
 
 
 def _joined(first: Ranked, rest: Ranked, k: int) -> Ranked:
     """One ranking of k, in which `rest` does not repeat the first object; scores that tie with the first get its value."""
     own, others = to_numpy(first.objects), to_numpy(rest.objects)
-    rounding = _SAME * max(float(np.abs(own).max()), float(np.abs(others).max()))
+    rounding = _SAME * max(float(np.abs(own).max()), float(np.abs(others).max(initial=0.0)))
     kept = np.flatnonzero(np.abs(others - own).max(axis=1) > rounding)[: k - 1]
     score, scores = first.scores[0], rest.scores[kept]
     tied = scores <= score + _TIED * max(1.0, abs(score))

@@ -12,7 +12,7 @@ from mercer.core.collections import Collection, take
 from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
 from mercer.decoders.closed_form import VectorDecoder, clipped
-from mercer.decoders.pool import Pool, top, training_candidates
+from mercer.decoders.pool import Allowed, Pool, top, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.composition import GaussianOf
@@ -98,13 +98,13 @@ class FixedPoint(VectorDecoder):
 
     def _search(self, H: Array, leave_out: np.ndarray | None) -> tuple[Array, int]:
         weights = self._weights(H)
-        masked = self._masked(self.hidden_, leave_out, weights)
+        allowed = self._allowed(len(self.index_), self.hidden_, leave_out, weights)
         # points of a low-rank embedding have weights on few outputs; the others need not be evaluated
         xp = namespace(weights)
         used = np.flatnonzero(to_numpy(xp.any(weights != 0, axis=0)))
         used = used if used.size else np.zeros(1, dtype=np.intp)
         weights, centres = take(weights.T, used).T, take(self.vectors_, used)
-        first = self._best_outputs(weights, used, masked)
+        first = self._best_outputs(weights, used, allowed)
         left = None if leave_out is None else take(self.vectors_, np.asarray(leave_out))
         low, high = self.box_.sides(weights.shape[0], left)
 
@@ -131,12 +131,12 @@ class FixedPoint(VectorDecoder):
         # adding the origin back may leave the box by rounding
         return clipped(xp.concat(answers), low, high), longest
 
-    def _best_outputs(self, weights: Array, used: np.ndarray, masked: np.ndarray | None) -> np.ndarray:
+    def _best_outputs(self, weights: Array, used: np.ndarray, allowed: Allowed | None) -> np.ndarray:
         """Indices of the best outputs for each query, best first."""
         outputs = self.embedding_.outputs_
         gram = self.embedding_.kernel_(take(outputs, self.index_), take(outputs, used))
         pool = Pool(self.index_, gram, 0.0 * gram[:, 0])
-        columns, scores = pool.best(weights, int(self.n_starts), masked)
+        columns, scores = pool.best(weights, int(self.n_starts), allowed)
         # where fewer are left than asked for, the best one again
         return self.index_[np.where(np.isfinite(scores), columns, columns[:, :1])]
 

@@ -19,7 +19,7 @@ matrix products and differ in the last bits; scores that close tie, and the obje
 
 _SAMPLE = 256  # most candidates from which the size of the terms of a score is estimated
 _SCORES = 2**24  # most scores held at a time, 128 MiB of doubles
-Allowed = Callable[[slice], np.ndarray]  # for the points of a batch, and each candidate, whether they may have it
+Allowed = Callable[[slice], np.ndarray]  # for each point of a batch and each candidate, whether it may be the answer
 
 
 @dataclass
@@ -34,17 +34,11 @@ class Pool:
         return self.features.shape[0]
 
     def best(
-        self,
-        points: Array,
-        k: int,
-        masked: np.ndarray | None = None,
-        batch: int | None = None,
-        allowed: Allowed | None = None,
+        self, points: Array, k: int, allowed: Allowed | None = None, batch: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Indices and scores of the k best candidates of each point, best first.
 
-        Scores that tie go to the candidate listed first. `masked` names one candidate a point may not have (-1: none), `allowed`
-        says which it may have; others come last, with score -inf.
+        Scores that tie go to the candidate listed first. Candidates that are not allowed come last, with score -inf.
         """
         points = like(points, self.features)
         if points.shape[1] != self.features.shape[1]:
@@ -52,14 +46,14 @@ class Pool:
                 f"H has {points.shape[1]} columns; expected {self.features.shape[1]}, one for each "
                 "coordinate of the embedding the decoder was fitted with"
             )
-        k, slack = min(k, len(self)), self.slack(points)
+        k, slack, xp = min(k, len(self)), self.slack(points), namespace(points)
         size = max(1, _SCORES // len(self)) if batch is None else batch
         indices, scores = np.empty((2, points.shape[0], k))
         for start in range(0, points.shape[0], size):
             rows = slice(start, min(start + size, points.shape[0]))
             values = points[rows, :] @ self.features.T - self.offsets
-            values = values if masked is None else _mask(values, masked[rows])
-            values = values if allowed is None else np.where(allowed(rows), to_numpy(values), -np.inf)
+            if allowed is not None:
+                values = xp.where(like(allowed(rows), values), values, xp.full_like(values, -xp.inf))
             indices[rows], scores[rows] = top(values, k, slack[rows])
         return indices.astype(np.intp), scores
 
@@ -126,15 +120,6 @@ def snapped(values: np.ndarray) -> np.ndarray:
     # 0.7: rows whose largest value is a power of two, up to rounding, get one grid
     grid = np.ldexp(1.0, np.frexp(0.7 * ROUNDING * largest)[1])
     return np.rint(values / grid) * grid
-
-
-def _mask(scores: Array, masked: np.ndarray) -> Array:
-    xp = namespace(scores)
-    if scores.shape[1] == 1:
-        return scores  # the only candidate there is cannot be left out
-    columns = like(np.arange(scores.shape[1]), scores)
-    hidden = columns[None, :] == like(np.asarray(masked, dtype=np.int64), scores)[:, None]
-    return xp.where(hidden, xp.full_like(scores, -xp.inf), scores)
 
 
 def training_candidates(embedding: Embedding) -> tuple[np.ndarray, np.ndarray]:

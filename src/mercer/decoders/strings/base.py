@@ -128,18 +128,18 @@ class StringDecoder(Decoder):
     def solve(self, H: Array, k: int = 1, leave_out: np.ndarray | None = None) -> list[list[Report]]:
         """The k best sequences found for each point, best first, with a proven bound on the first."""
         k, H = check_count(k), np.atleast_2d(to_numpy(self._points(H)))
-        masked = self._masked(self.hidden_, leave_out, H)
+        allowed = self._allowed(len(self.pool_), self.hidden_, leave_out, H)
         points = self._coordinates(H)
         weights = to_numpy(self._weights(H)) if self._rule.predicted and self._explicit else points
         lengths = self._rule.of(len(H), weights, self._lengths)
         own = self._pool_lengths
 
-        def allowed(rows: slice) -> np.ndarray:
+        def within(rows: slice) -> np.ndarray:
             inside = (lengths.low[rows, None] <= own) & (own <= lengths.high[rows, None])
-            return inside if masked is None else inside & (np.arange(len(own)) != masked[rows, None])
+            return inside if allowed is None else inside & allowed(rows)
 
         found = self._construct(points, lengths, k)
-        training = self._ranked(H, self.pool_, k, allowed=allowed)
+        training = self._ranked(H, self.pool_, k, within)
         each = zip(self._scored(H, found), training, found, strict=True)
         return [self._merged(made, known, limit, k) for made, known, (_, limit) in each]
 
