@@ -6,13 +6,12 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from mercer.core.collections import Collection
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels.base import Kernel
@@ -140,16 +139,16 @@ class NumberedFeatures(Features):
 class NumberedKernel(FeatureKernel):
     """A kernel that counts features that have the same number in every collection."""
 
-    def occurrences(self, X: Collection, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
+    def occurrences(self, X: Any, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
         """For each occurrence of a feature, its object and the number of the feature."""
         raise TypeError(f"{type(self).__name__} must define occurrences(X)")
 
-    def feature_map(self, X: Collection) -> NumberedCounts:
+    def feature_map(self, X: Any) -> NumberedCounts:
         """One column for each feature that occurs in `X`."""
         prepared = self.prepare(X)
         return NumberedCounts(np.unique(prepared.encoded.number), clone(self))
 
-    def _encode(self, X: Collection, name: str) -> NumberedFeatures:
+    def _encode(self, X: Any, name: str) -> NumberedFeatures:
         return NumberedFeatures(*self.occurrences(X, name), len(X))
 
 
@@ -161,7 +160,7 @@ class NumberedCounts(VocabularyMap):
     """The number of the feature of each column, ascending."""
     kernel: NumberedKernel
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The counts, one row per object."""
         X = self.kernel.check(X)
         return counted_known(*self.kernel.occurrences(X), len(X), self.numbers)

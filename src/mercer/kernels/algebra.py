@@ -39,7 +39,7 @@ class _Pair(Kernel):
         """The keys of both kernels."""
         return self.left.key(x), self.right.key(x)
 
-    def _check(self, X: Collection, name: str) -> Collection:
+    def _check(self, X: Any, name: str) -> Collection:
         if self.form is None:
             self.right.check(X, name)
         return self.left.check(X, name)
@@ -74,11 +74,11 @@ class Sum(_Pair):
     0.5 * Gaussian(scale=2) + Linear()
     """
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """True where either kernel sees the object."""
         return self.left.sees(X) | self.right.sees(X)
 
-    def feature_map(self, X: Collection) -> SideBySide | None:
+    def feature_map(self, X: Any) -> SideBySide | None:
         """The two feature maps side by side, if both kernels have one."""
         left, right = self.left.feature_map(X), self.right.feature_map(X)
         return None if left is None or right is None else SideBySide(left, right)
@@ -102,7 +102,7 @@ class Product(_Pair):
     (Linear() + Gaussian(scale=1.0)) * Linear()
     """
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """True where both kernels see the object."""
         return self.left.sees(X) & self.right.sees(X)
 
@@ -124,7 +124,7 @@ class Around(Kernel):
         """The form of the kernel inside."""
         return self.kernel.form
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """True where the kernel inside sees the object."""
         return self.kernel.sees(self.check(X))
 
@@ -132,7 +132,7 @@ class Around(Kernel):
         """The key of the kernel inside."""
         return self.kernel.key(x)
 
-    def _check(self, X: Collection, name: str) -> Collection:
+    def _check(self, X: Any, name: str) -> Collection:
         return self.kernel.check(X, name)
 
     def _encode(self, X: Collection, name: str) -> Any:
@@ -161,7 +161,7 @@ class Scaled(Around):
     factor: float
     kernel: Kernel
 
-    def feature_map(self, X: Collection) -> Stretched | None:
+    def feature_map(self, X: Any) -> Stretched | None:
         """The features times √c, if the kernel has some."""
         inner = self.kernel.feature_map(X)
         return None if inner is None else Stretched(float(self.factor) ** 0.5, inner)
@@ -196,11 +196,11 @@ class Normalized(Around):
 
     kernel: Kernel
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """True where the kernel inside sees the object and its norm is not zero."""
         return self.kernel.sees(X) & (to_numpy(self.diag(X)) > 0)
 
-    def feature_map(self, X: Collection) -> UnitLength | None:
+    def feature_map(self, X: Any) -> UnitLength | None:
         """The features divided by their length, if the kernel has some."""
         inner = self.kernel.feature_map(X)
         return None if inner is None else UnitLength(self.kernel, inner)

@@ -65,7 +65,7 @@ class Prepared:
     """
 
     kernel: Kernel
-    objects: Collection
+    objects: Any
     """The checked collection."""
     encoded: Any
     """The collection in the form that the kernel computes with."""
@@ -142,7 +142,7 @@ class Kernel(BaseEstimator):
         norms = self.prepare(X).norms
         return namespace(norms).asarray(norms, copy=True)
 
-    def check(self, X: Any, name: str = "X") -> Collection:
+    def check(self, X: Any, name: str = "X") -> Any:
         """`X` as the collection this kernel works on, or an error that names what is wrong with it."""
         return X.objects if isinstance(X, Prepared) else self._check(X, name)
 
@@ -178,10 +178,10 @@ class Kernel(BaseEstimator):
         """A key that is equal for objects between which this kernel does not distinguish."""
         return hash_key(x)
 
-    def _check(self, X: Collection, name: str) -> Collection:
+    def _check(self, X: Any, name: str) -> Any:
         return as_objects(X, name)
 
-    def _encode(self, X: Collection, name: str) -> Any:
+    def _encode(self, X: Any, name: str) -> Any:
         """The form of a checked collection that `_matrix` and `_diag` take."""
         return X
 
@@ -198,15 +198,15 @@ class Kernel(BaseEstimator):
     def _diag(self, X: Any) -> Array:
         return np.asarray([self._value(X, X, i, i) for i in range(count(X))])
 
-    def _resolved(self, X: Collection) -> Kernel:
+    def _resolved(self, X: Any) -> Kernel:
         """The kernel with its own parameters learned from `X`; its parts are resolved."""
         return self
 
-    def _prepared(self, X: Collection, name: str, checked: bool) -> Prepared:
+    def _prepared(self, X: Any, name: str, checked: bool) -> Prepared:
         X = X if checked else self.check(X, name)
         return Prepared(self, X, self._encode(X, name))
 
-    def _resolve(self, X: Collection) -> Kernel:
+    def _resolve(self, X: Any) -> Kernel:
         parameters = self.get_params(deep=False)
         for name, part in self._named_parts().items():
             part.check_parameters()

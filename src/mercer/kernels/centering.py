@@ -243,7 +243,7 @@ class ClippedAt(_AtReference):
     dual: Array
     smallest_eigenvalue: float = 0.0
 
-    def feature_map(self, X: Collection) -> Projections:
+    def feature_map(self, X: Any) -> Projections:
         """Projections on the positive eigenvectors."""
         return Projections(self)
 
@@ -275,6 +275,6 @@ class Projections(FeatureMap):
         """The number of positive eigenvalues."""
         return self.kernel.dual.shape[1]
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Array:
         """φ(x), one row per object."""
         return self.kernel.prepare(X).encoded.projection

@@ -39,7 +39,7 @@ class Classes(Kernel):
         """One half for the same class, else zero."""
         return 0.5 * bool(x == z)
 
-    def _check(self, X: Collection, name: str) -> Collection:
+    def _check(self, X: Any, name: str) -> Collection:
         reject_non_collection(X, name)
         X = _numbers(X)
         if not is_numeric(X):
@@ -70,7 +70,7 @@ class Classes(Kernel):
     def _diag(self, X: _Codes) -> Array:
         return in_library(np.full(len(X.codes), 0.5), X.objects)
 
-    def feature_map(self, X: Collection) -> ClassIndicators:
+    def feature_map(self, X: Any) -> ClassIndicators:
         """One column for each class in `X`, holding √½ where the object is of that class."""
         return ClassIndicators(list(dict.fromkeys(_listed(self.check(X)))))
 
@@ -99,11 +99,11 @@ class ClassIndicators(FeatureMap):
         """One column per class."""
         return len(self.classes)
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Array:
         """The scaled indicator rows."""
-        X = Classes().prepare(X).encoded
-        column = translation(X.index, {label: j for j, label in enumerate(self.classes)})[X.codes]
-        return in_library((column[:, None] == np.arange(len(self.classes))) * np.sqrt(0.5), X.objects)
+        found: _Codes = Classes().prepare(X).encoded
+        column = translation(found.index, {label: j for j, label in enumerate(self.classes)})[found.codes]
+        return in_library((column[:, None] == np.arange(len(self.classes))) * np.sqrt(0.5), found.objects)
 
 
 def in_library(a: np.ndarray, X: Collection) -> Array:
@@ -111,7 +111,7 @@ def in_library(a: np.ndarray, X: Collection) -> Array:
     return a if is_numpy_array(X) else like(a, X)
 
 
-def _numbers(X: Collection) -> Collection:
+def _numbers(X: Any) -> Any:
     """A list or column of plain numbers as an array; anything else as it is."""
     if is_array(X):
         return X

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import Array, NumericalWarning, like, namespace, to_numpy
-from mercer.core.collections import Collection
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
@@ -29,7 +28,7 @@ class FeatureMap:
         """The rows φ(x), one per object."""
         raise TypeError(f"{type(self).__name__} must define __call__(X)")
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The same rows as a sparse array."""
         return sparse.csr_array(to_numpy(self(X)))
 
@@ -37,11 +36,11 @@ class FeatureMap:
 class SparseFeatureMap(FeatureMap):
     """A map whose rows are mostly zero: it defines `sparse_rows`, and the dense rows follow."""
 
-    def __call__(self, X: Collection) -> np.ndarray:
+    def __call__(self, X: Any) -> np.ndarray:
         """The rows φ(x), zeros filled in."""
         return self.sparse_rows(X).toarray()
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The rows φ(x), one per object, as a sparse array."""
         raise TypeError(f"{type(self).__name__} must define sparse_rows(X)")
 
@@ -72,7 +71,7 @@ class SideBySide(FeatureMap):
         left = self.left(X)
         return namespace(left).concat([left, like(self.right(X), left)], axis=1)
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The sparse rows of both, side by side."""
         return sparse.hstack([self.left.sparse_rows(X), self.right.sparse_rows(X)], format="csr")
 
@@ -99,7 +98,7 @@ class Stretched(_OfAnother):
         """The stretched rows."""
         return self.factor * self.inner(X)
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The stretched rows, sparse."""
         return self.factor * self.inner.sparse_rows(X)
 
@@ -118,7 +117,7 @@ class UnitLength(_OfAnother):
         """The rows at unit length."""
         return self.inner(X) * inverse_lengths(self.kernel.diag(X), self.kernel)[:, None]
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The rows at unit length, sparse."""
         lengths = to_numpy(inverse_lengths(self.kernel.diag(X), self.kernel))
         return sparse.csr_array(sparse.diags_array(lengths) @ self.inner.sparse_rows(X))

@@ -40,7 +40,7 @@ class GraphKernel(Kernel):
         """The nodes, edges and attributes."""
         return graph_key(x)
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         return as_graphs(X, name)
 
 
@@ -124,7 +124,7 @@ class ShortestPath(NumberedKernel, GraphKernel):
             owners.append(members[graph])
         return np.concatenate(owners), np.concatenate(numbers)
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """False for graphs without an edge, which have no pair to count."""
         return np.asarray([graph.number_of_edges() > 0 for graph in self.check(X)])
 

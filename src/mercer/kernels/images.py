@@ -179,7 +179,7 @@ def virtual_examples(  # noqa: PLR0913
         raise ValueError(f"X has {n} images and y has {count(y)} objects; expected one output for each image")
     source = np.tile(np.arange(n), len(every))
     if outputs_move:
-        outputs: Collection = _moved(as_images(y, "y"), *every)
+        outputs: Any = _moved(as_images(y, "y"), *every)
     elif is_array(y):
         outputs = take(y, source)
     else:
@@ -259,7 +259,7 @@ def _moved(images: Any, *moves: Move) -> np.ndarray:
     """The images after each move, one after the other."""
     images = as_images(images)
     rows, shape = images.reshape(len(images), -1), (images.shape[1], images.shape[2])
-    return np.concatenate([move.rows(rows, shape).reshape(images.shape) for move in moves])
+    return np.concatenate([to_numpy(move.rows(rows, shape)).reshape(images.shape) for move in moves])
 
 
 def gradient_histograms(images: Any, orientations: int = 8, cells: int = 4, power: float = 0.5) -> np.ndarray:
@@ -374,7 +374,7 @@ class Jittered(VectorKernel):
         number_of_moves(self.reach, self.rotations)
         self.kernel.check_parameters()
 
-    def _check(self, X: Collection, name: str) -> Array:
+    def _check(self, X: Any, name: str) -> Array:
         return as_pixels(X, self.shape, name)
 
     def _encode(self, X: Array, name: str) -> list[Prepared]:

@@ -53,7 +53,7 @@ class LabelSets(Kernel):
         """The set, however it is written."""
         return hash_key(x) if is_array(x) else frozenset(x)
 
-    def _check(self, X: Collection, name: str) -> Collection:
+    def _check(self, X: Any, name: str) -> Collection:
         reject_non_collection(X, name)
         known = None if self.labels is None else _known_labels(self.labels)
         matrix = _as_matrix(X, name)
@@ -75,14 +75,14 @@ class LabelSets(Kernel):
     def _encode(self, X: Collection, name: str) -> Array | _Sets:
         return float64(X) if _is_matrix(X) else _Sets([_as_set(labels) for labels in X])
 
-    def _matrix(self, X: Array | _Sets, Z: Array | _Sets | None) -> Array:
+    def _matrix(self, X: Any, Z: Any) -> Array:
         require_alike(X, Z)
         return inner_products(X, Z) if _is_matrix(X) else X.products(Z)
 
-    def _diag(self, X: Array | _Sets) -> Array:
+    def _diag(self, X: Any) -> Array:
         return namespace(X).sum(X, axis=1) if _is_matrix(X) else X.counts.astype(float)
 
-    def feature_map(self, X: Collection) -> LabelIndicators:
+    def feature_map(self, X: Any) -> LabelIndicators:
         """One column for each label in `X`, in order of first appearance, or those of the indicator matrix."""
         X = self.check(X)
         if _is_matrix(X):
@@ -124,7 +124,7 @@ class LabelIndicators(FeatureMap):
         """One column per label."""
         return len(self.labels)
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Array:
         """The indicator rows."""
         X = LabelSets().check(X)
         if _is_matrix(X) != self.from_matrix or (self.from_matrix and X.shape[1] != self.dimension):
@@ -151,7 +151,7 @@ def _is_matrix(X: Collection) -> bool:
     return getattr(X, "ndim", 1) == 2
 
 
-def _as_matrix(X: Collection, name: str) -> Array | None:
+def _as_matrix(X: Any, name: str) -> Array | None:
     """`X` as a 2-D array of numbers where it is an array, a frame or a list of arrays; else None."""
     if is_array(X) and not (is_numpy_array(X) and X.dtype == object):
         return X if X.ndim == 2 else None

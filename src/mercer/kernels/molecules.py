@@ -33,7 +33,7 @@ class WeightedFeatures(Kernel):
     feature: str
     """The name of a feature in error messages."""
 
-    def occurring(self, X: Collection) -> np.ndarray:
+    def occurring(self, X: Any) -> np.ndarray:
         """The number of objects of a checked collection that have each feature."""
         raise TypeError(f"{type(self).__name__} must define occurring(X)")
 
@@ -118,11 +118,11 @@ class Tanimoto(WeightedFeatures):
         packed = self._packed(X)
         return sum(np.unpackbits(packed[start : start + 1024], axis=1).sum(0) for start in range(0, len(packed), 1024))
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """False for fingerprints without a bit."""
         return bit_counts(words(self._packed(self.check(X)))) > 0
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         molecules = as_molecules(X, name)
         if molecules.dtype == object and len(molecules) <= KEPT:
             # an error names the molecule that cannot be read; the fingerprints are kept for later
@@ -187,11 +187,11 @@ class _Binned(FeatureKernel, WeightedFeatures):
         bins = self._rows(X, weighted=False)
         return np.append(np.bincount(bins.indices[bins.data > 0], minlength=bins.shape[1]), 0)
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """False for spectra without a peak that counts."""
         return _Bins(self._rows(self.check(X))).squared_lengths > 0
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         return as_spectra(X, name)
 
     def _encode(self, X: np.ndarray, name: str) -> _Bins:
@@ -275,7 +275,7 @@ class NeutralLosses(_Binned):
            [1., 1.]])
     """
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         spectra = as_spectra(X, name)
         for i, spectrum in enumerate(spectra):
             if spectrum.precursor is None:

@@ -22,7 +22,7 @@ class _OnLabelSets(Kernel):
         """The set, however it is written."""
         return LabelSets().key(x)
 
-    def _check(self, X: Collection, name: str) -> Collection:
+    def _check(self, X: Any, name: str) -> Collection:
         return LabelSets().check(X, name)
 
     def _encode(self, X: Collection, name: str) -> Prepared:
@@ -90,13 +90,13 @@ class LabelsBySize(_OnLabelSets):
         both, left, right = LabelSets()(X, Z), X.norms, (X if Z is None else Z).norms
         xp = namespace(both)
         alike = left[:, None] == right[None, :]
-        empty = alike & (left == 0)[:, None]
+        empty = alike & (left[:, None] == 0)
         return xp.where(empty, xp.ones_like(both), xp.where(alike, both, xp.zeros_like(both)))
 
     def _diag(self, X: Prepared) -> Array:
         return namespace(X.norms).clip(X.norms, 1.0, None)
 
-    def feature_map(self, X: Collection) -> SizedIndicators:
+    def feature_map(self, X: Any) -> SizedIndicators:
         """One column for each label and size that occur together in `X`."""
         X = self.check(X)
         indicators = LabelSets().feature_map(X)
@@ -127,7 +127,7 @@ class SizedIndicators(FeatureMap):
         """One column per label and size, and one for the empty set."""
         return len(self.label) + self.with_empty
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Array:
         """The indicator rows."""
         X = LabelSets().check(X)
         rows = to_numpy(self.indicators(X))

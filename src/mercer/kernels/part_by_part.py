@@ -51,7 +51,7 @@ class PartByPart(Kernel):
             raise TypeError(f"kernel={self.kernel!r} in PartByPart; expected a kernel on parts, such as Gaussian()")
         self.kernel.check_parameters()
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         sequences = as_objects(X, name).copy()
         for i, sequence in enumerate(sequences):
             if is_array(sequence):
@@ -60,7 +60,7 @@ class PartByPart(Kernel):
                 raise TypeError(f"{name}[{i}] is {sequence!r:.60}; expected a sequence of parts")
         return sequences
 
-    def resolve(self, X: Collection) -> Kernel:
+    def resolve(self, X: Any) -> Kernel:
         """The same with the kernel on parts resolved on all parts."""
         self.check_parameters()
         every = [part for sequence in self.check(X) for part in sequence]

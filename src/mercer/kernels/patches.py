@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, like, namespace
-from mercer.core.collections import Collection, as_vectors
+from mercer.core.collections import as_vectors
 from mercer.core.validation import is_whole
 from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.vectors import Gaussian, VectorKernel
@@ -110,10 +110,10 @@ class Patches(VectorKernel):
         self._require(on_vectors, "kernel", "a kernel on vectors, such as Gaussian()", TypeError)
         self.kernel.check_parameters()
 
-    def _check(self, X: Collection, name: str) -> Array:
+    def _check(self, X: Any, name: str) -> Array:
         return as_pixels(X, self.shape, name)
 
-    def resolve(self, X: Collection) -> Patches:
+    def resolve(self, X: Any) -> Patches:
         """The same with `kernel` resolved on the patches of `X`."""
         self.check_parameters()
         return Patches(self.shape, self.size, self.overlap, resolved_on_patches(self.kernel, self.grid, self.check(X)))

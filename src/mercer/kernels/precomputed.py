@@ -12,7 +12,7 @@ import scipy.linalg
 
 from mercer.core import memory
 from mercer.core.arrays import Array, NumericalWarning, is_array, is_numpy_array, namespace, to_numpy
-from mercer.core.collections import Collection, as_objects, as_vectors, reject_non_collection, take
+from mercer.core.collections import as_objects, as_vectors, reject_non_collection, take
 from mercer.kernels.base import Constraint, Kernel, shown
 from mercer.kernels.centering import CenteredAt
 from mercer.kernels.grams import asymmetry
@@ -63,12 +63,12 @@ class Precomputed(Kernel):
         if self.gram is not None:
             require_square(self.gram, "gram", "Precomputed")
 
-    def _check(self, X: Collection, name: str) -> Array:
+    def _check(self, X: Any, name: str) -> Array:
         if self.gram is None:
             return as_vectors(X, name)
         return as_positions(X, self.gram, "gram", name)
 
-    def _matrix(self, X: Array, Z: Array | None) -> Array:
+    def _matrix(self, X: Any, Z: Any) -> Array:
         if self.gram is not None:
             return self._looked_up(X, Z)
         if Z is None:
@@ -167,7 +167,7 @@ class MinusHalfSquares(Kernel):
         if not callable(self.distance):
             require_square(self.distance, "distance", "FromDistances")
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         if callable(self.distance):
             return as_objects(X, name)
         return as_positions(X, self.distance, "distance", name)
@@ -189,7 +189,7 @@ class MinusHalfSquares(Kernel):
 
     def _distances(self, X: np.ndarray, Z: np.ndarray | None) -> np.ndarray:
         if callable(self.distance):
-            distances = _PairByPair(self.distance)._matrix(X, Z)
+            distances = to_numpy(_PairByPair(self.distance)._matrix(X, Z))
         else:
             matrix = to_numpy(self.distance)
             distances = matrix[np.ix_(X, X if Z is None else Z)].astype(float)
@@ -256,7 +256,7 @@ class FromDistances(Kernel):
         super().check_parameters()
         MinusHalfSquares(self.distance).check_parameters()
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         return MinusHalfSquares(self.distance).check(X, name)
 
     def _resolved(self, X: np.ndarray) -> FromDistancesAt:

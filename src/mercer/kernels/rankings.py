@@ -32,22 +32,22 @@ class RankingKernel(Kernel):
         """φ(y) of each row of ranks."""
         raise TypeError(f"{type(self).__name__} must define features(ranks)")
 
-    def _check(self, X: Collection, name: str) -> Collection:
+    def _check(self, X: Any, name: str) -> Collection:
         return as_rankings(X, name, partial=bool(self.partial))
 
     def key(self, x: Any) -> Hashable:
         """The order of the items."""
         return order_key(x)
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """False for rankings without an order: fewer than two items ranked, or all of them tied."""
         return np.any(pair_signs(to_numpy(self.check(X))) != 0, axis=1)
 
-    def feature_map(self, X: Collection) -> RankFeatures:
+    def feature_map(self, X: Any) -> RankFeatures:
         """The features of rankings of as many items."""
         return RankFeatures(self, self.check(X).shape[1])
 
-    def _encode(self, X: Collection, name: str) -> _Ranked:
+    def _encode(self, X: Any, name: str) -> _Ranked:
         return _Ranked(X, self.features(to_numpy(X).astype(float)))
 
     def _matrix(self, X: _Ranked, Z: _Ranked | None) -> Array:
@@ -195,7 +195,7 @@ class RankFeatures(FeatureMap):
         """One column for each pair of items, each item and position, or each item."""
         return self.kernel.features(np.arange(self.items, dtype=float)[None, :]).shape[1]
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Array:
         """The rows φ(y)."""
         X = self.kernel.check(X)
         if X.shape[1] != self.items:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core import memory
-from mercer.core.collections import Collection, as_objects
+from mercer.core.collections import as_objects
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels._sparse import FeatureKernel, Features, counted, translation
@@ -38,7 +38,7 @@ class TreeKernel(Kernel):
         """The tree from left to right."""
         return flattened(x)
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         objects = as_objects(X, name)
         _read(objects, name)
         return objects
@@ -67,7 +67,7 @@ class Subtree(FeatureKernel, TreeKernel):
 
     decay: float = 0.4
 
-    def feature_map(self, X: Collection) -> SubtreeCounts:
+    def feature_map(self, X: Any) -> SubtreeCounts:
         """One column for each complete subtree in `X`, in order of first appearance."""
         self.check_parameters()
         return SubtreeCounts(list(_Subtrees(_read(self.check(X)), self.decay).index), self.decay)
@@ -103,7 +103,7 @@ class SubtreeCounts(VocabularyMap):
     """The subtree of each column: its label and its children, each a word, or the column of a subtree in a tuple."""
     decay: float
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The weighted counts, one row per tree."""
         columns = {t: j for j, t in enumerate(self.subtrees)}
         found = [_hanging(tree, columns) for tree in _read(as_objects(X))]

@@ -34,7 +34,7 @@ class VectorKernel(Kernel):
         """Vectors, unless a subclass checks more than that."""
         return "vectors" if type(self)._check is VectorKernel._check else None
 
-    def _check(self, X: Collection, name: str) -> Array:
+    def _check(self, X: Any, name: str) -> Array:
         return as_vectors(X, name)
 
 
@@ -60,7 +60,7 @@ class Linear(VectorKernel):
     def _diag(self, X: Array) -> Array:
         return namespace(X).sum(X * X, axis=1)
 
-    def feature_map(self, X: Collection) -> Vectors:
+    def feature_map(self, X: Any) -> Vectors:
         """The vectors themselves."""
         return Vectors(self.check(X).shape[1])
 
@@ -128,7 +128,7 @@ class ScaledByDistance(Kernel):
 
     scale: float | str
 
-    def distances(self, X: Collection) -> Array:
+    def distances(self, X: Any) -> Array:
         """The distances the scale is compared with, one row and column per object of a checked collection."""
         raise TypeError(f"{type(self).__name__} must define distances(X)")
 
@@ -146,7 +146,7 @@ class ScaledByDistance(Kernel):
             return self
         return type(self)(**self.get_params(deep=False) | {"scale": self._median(sample(X, self.pairwise))})
 
-    def _median(self, X: Collection) -> float:
+    def _median(self, X: Any) -> float:
         return self._median_of(self.distances(X))
 
     def _median_of(self, distances: Array) -> float:
@@ -250,7 +250,7 @@ class Vectors(FeatureMap):
 
     dimension: int
 
-    def __call__(self, X: Collection) -> Array:
+    def __call__(self, X: Any) -> Array:
         """The vectors as they are."""
         X = as_vectors(X)
         if X.shape[1] != self.dimension:
@@ -360,7 +360,7 @@ def to_gaussian(squared: Array, scale: float) -> Array:
     return squared
 
 
-def city_block(X: Array, Z: Array) -> Array:
+def city_block(X: Any, Z: Any) -> Array:
     """L1 distances of all pairs."""
     if is_numpy_array(X):
         from scipy.spatial.distance import cdist
@@ -374,7 +374,7 @@ def city_block(X: Array, Z: Array) -> Array:
     return xp.stack([xp.sum(xp.abs(X[i, :] - Z), axis=1) for i in range(X.shape[0])])
 
 
-def ones(X: Array) -> Array:
+def ones(X: Any) -> Array:
     """A one for each object, in the library and on the device of `X`."""
     xp = namespace(X)
     return xp.ones(X.shape[0], dtype=X.dtype, device=None if is_numpy_array(X) else X.device)

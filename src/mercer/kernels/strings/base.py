@@ -27,7 +27,7 @@ class SequenceKernel(Kernel):
         """Sequences, unless a subclass checks more than that."""
         return "sequences" if type(self)._check is SequenceKernel._check else None
 
-    def _check(self, X: Collection, name: str) -> np.ndarray:
+    def _check(self, X: Any, name: str) -> np.ndarray:
         return as_sequences(X, name)
 
 
@@ -43,7 +43,7 @@ class PartsKernel(SequenceKernel):
 
     length: Length
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """False for sequences that are shorter than every length that counts."""
         self.check_parameters()
         return np.asarray([len(sequence) >= length_range(self.length)[0] for sequence in self.check(X)])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.collections import Collection
 from mercer.core.validation import is_whole
 from mercer.kernels._sparse import NumberedFeatures, NumberedKernel
 from mercer.kernels.base import whole
@@ -80,7 +80,7 @@ class Mismatch(NumberedKernel, SequenceKernel):
         """True if the alphabet is known."""
         return self.alphabet is not None
 
-    def sees(self, X: Collection) -> np.ndarray:
+    def sees(self, X: Any) -> np.ndarray:
         """False for sequences whose image is zero."""
         return self.diag(X) > 0
 

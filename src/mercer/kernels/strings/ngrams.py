@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from mercer.core.collections import Collection
 from mercer.kernels._sparse import FeatureKernel, counted, located
 from mercer.kernels.features import VocabularyMap
 from mercer.kernels.strings import base
@@ -54,7 +53,7 @@ class Spectrum(FeatureKernel, base.PartsKernel):
 
     length: Length = 3
 
-    def feature_map(self, X: Collection) -> NGramCounts:
+    def feature_map(self, X: Any) -> NGramCounts:
         """One column for each n-gram in `X`, in order of first appearance."""
         self.check_parameters()
         X = self.check(X)
@@ -100,7 +99,7 @@ class NGramCounts(VocabularyMap):
     text: bool
     """True if the sequences are strings."""
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The counts, one row per sequence."""
         X = base.as_sequences(X, text=self.text)
         columns = {gram: j for j, gram in enumerate(self.grams)}

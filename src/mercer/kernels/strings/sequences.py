@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from mercer.core.collections import Collection
 from mercer.kernels._sparse import FeatureKernel, incidence, located
 from mercer.kernels.base import UP_TO_ONE
 from mercer.kernels.features import SparseFeatureMap
@@ -97,7 +96,7 @@ class Positions(FeatureKernel, SequenceKernel):
     def _encode(self, X: np.ndarray, name: str) -> _OneHot:
         return _OneHot(Coded.of(X))
 
-    def feature_map(self, X: Collection) -> PositionIndicators:
+    def feature_map(self, X: Any) -> PositionIndicators:
         """One block of columns for each position, one column in it for each symbol in `X`."""
         X = self.check(X)
         symbols = dict.fromkeys(symbol for sequence in X for symbol in sequence)
@@ -135,7 +134,7 @@ class PositionIndicators(SparseFeatureMap):
         """Positions times symbols."""
         return self.positions * len(self.symbols)
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The one-hot rows."""
         index = {symbol: j for j, symbol in enumerate(self.symbols)}
         X = as_sequences(X)

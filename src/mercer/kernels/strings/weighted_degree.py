@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky_banded
 
-from mercer.core.collections import Collection
 from mercer.kernels._sparse import counted
 from mercer.kernels.base import whole
 from mercer.kernels.features import VocabularyMap
@@ -58,7 +57,7 @@ class WeightedDegree(SequenceKernel):
         """β, the weight of an n-gram of some length."""
         return 2.0 * (self.degree - length + 1) / (self.degree * (self.degree + 1))
 
-    def feature_map(self, X: Collection) -> PlacedNGrams:
+    def feature_map(self, X: Any) -> PlacedNGrams:
         """One column for each place and n-gram in `X`, in order of first appearance."""
         self.check_parameters()
         X = self.check(X)
@@ -90,7 +89,7 @@ class PlacedNGrams(VocabularyMap):
     text: bool
     """True if the sequences are strings."""
 
-    def sparse_rows(self, X: Collection) -> sparse.csr_array:
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
         """The entries, one row per sequence."""
         X = as_sequences(X, text=self.text)
         index = {key: j for j, key in enumerate(self.columns)}
