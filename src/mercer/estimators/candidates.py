@@ -18,11 +18,11 @@ def one_set_each(candidates: Any, outputs: Collection, form: TargetCodec, querie
     apart (lists of strings, lists of tuples), else because they are nested one level deeper.
     """
     reject_non_collection(candidates, "candidates")
-    entries = list(candidates) if not is_array(candidates) else candidates
+    entries: Any = candidates if is_array(candidates) else list(candidates)
     size = count(entries)
     if size == 0:
         raise ValueError("candidates is empty; expected at least one output to choose from")
-    if not _each(candidates if is_array(candidates) else entries, outputs, form):
+    if not _each(entries, outputs, form):
         return False
     if size != queries:
         raise ValueError(
