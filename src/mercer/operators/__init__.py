@@ -17,9 +17,8 @@ from mercer.operators.joint import (
     SumJoint,
     TensorProductJoint,
 )
-from mercer.operators.separable import Separable, SumOfSeparable
+from mercer.operators.separable import Separable, SumOfSeparable, Transformable
 from mercer.operators.smoothing import Smoothing, quadrature_weights, smoothing_matrix
-from mercer.operators.transformable import Transformable
 from mercer.operators.valued import OperatorValuedKernel, ValuedJoint
 
 __all__ = [

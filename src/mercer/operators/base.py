@@ -50,6 +50,8 @@ class Outputs:
         The input Gram matrix k.
     total : float, optional
         The sum of the weights of all rows; N by default.
+    roots : array (N,), optional
+        Square roots of the weights of all rows; None where all are one.
     """
 
     coordinates: Array
@@ -57,6 +59,7 @@ class Outputs:
     orthogonal: bool
     inputs: Inputs
     total: float | None = None
+    roots: Array | None = None
 
     @property
     def weight(self) -> float:
@@ -67,6 +70,14 @@ class Outputs:
     def paired_weight(self) -> float:
         """The sum of the weights of the paired rows."""
         return self.weight - (self.coordinates.shape[0] - self.paired)
+
+    def around_mean(self, rows: int) -> Array:
+        """Return the first rows without their mean, weighted by the sample weights."""
+        first = self.coordinates[:rows, :]
+        if self.roots is None:
+            return first - namespace(first).mean(first, axis=0)
+        unit = self.roots[:rows] / float(namespace(first).sum(self.roots[:rows] ** 2)) ** 0.5
+        return first - unit[:, None] * (unit @ first)
 
     @cached_property
     def inside(self) -> Array:
@@ -94,7 +105,7 @@ class Operator(BaseEstimator):
     is_identity: bool = False
     """True if every output feature is learned alone."""
     has_kernels: bool = False
-    """Whether inputs are compared by kernels of its own, which `resolve` fixes."""
+    """True if the operator compares inputs by kernels of its own, which `resolve` fixes."""
     wants_orthogonal: bool = False
     """True if coordinates with orthogonal columns save work."""
 
@@ -104,8 +115,8 @@ class Operator(BaseEstimator):
         return None
 
     def kernels(self) -> list[Kernel]:
-        """Return the scalar kernels inside; an empty list if inputs are compared by the kernel of the estimator."""
-        return []
+        """Return the scalar kernels inside: by default `kernel`, if the operator has that parameter."""
+        return [self.kernel] if hasattr(self, "kernel") else []
 
     def resolve(self, X: Collection, p: int) -> Self:
         """Return the operator for p outputs, with everything that depends on data fixed from `X`."""

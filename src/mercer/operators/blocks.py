@@ -26,9 +26,7 @@ class BlockOperator:
     """
 
     def __init__(self, rows: int, columns: int, outputs: int, reference: Array) -> None:
-        self.rows = rows
-        self.columns = columns
-        self.outputs = outputs
+        self.rows, self.columns, self.outputs = rows, columns, outputs
         self.reference = reference
 
     @property

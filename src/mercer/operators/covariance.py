@@ -33,7 +33,8 @@ class Covariance(SeparableOperator):
 
     def matrix(self, outputs: Outputs) -> Array:
         """Return VᵀV / N over all outputs, including those without inputs."""
-        rows = _around_mean(outputs.coordinates, self.centered)
+        rows = outputs.coordinates
+        rows = outputs.around_mean(rows.shape[0]) if self.centered else rows
         return rows.T @ rows / outputs.weight
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:
@@ -73,7 +74,7 @@ class ConditionalCovariance(SeparableOperator):
         n, inputs = outputs.paired_weight, outputs.inputs
         expected = f"a positive number, finite when multiplied by the {outputs.paired} pairs"
         check_real(self.eps, "eps", 0.0, sys.float_info.max / n, expected=expected)
-        rows = _around_mean(outputs.coordinates[: outputs.paired, :], self.centered)
+        rows = outputs.around_mean(outputs.paired) if self.centered else outputs.coordinates[: outputs.paired, :]
         inside = inputs.inside(rows) if self.centered else outputs.inside
         whitened = inputs.whitened(inside, n * self.eps)
         matrix = whitened.T @ whitened * self.eps
@@ -82,7 +83,3 @@ class ConditionalCovariance(SeparableOperator):
         # the inputs explain nothing outside the span of U
         outside = rows - inputs.outside(inside)
         return matrix + outside.T @ outside / n
-
-
-def _around_mean(rows: Array, centered: bool) -> Array:
-    return rows - namespace(rows).mean(rows, axis=0) if centered else rows

@@ -228,14 +228,8 @@ class Entangled(OperatorValuedKernel):
     def from_operators(cls, features: Any, U: Array, T: Any) -> Entangled:
         r"""Return the kernel of Definition 2, :math:`\mathrm{tr}_\mathcal{K}(U (T \otimes \phi(x)\phi(z)^\top) U^\top)`.
 
-        Parameters
-        ----------
-        features : as above
-            φ, with N features.
-        U : array (pN, pN)
-            Rows and columns numbered l·N + a. If U is a Kronecker product A ⊗ B, the kernel is separable.
-        T : array (p, p) or (p,)
-            Symmetric and positive semi-definite.
+        φ has N features. Rows and columns of U, pN×pN, are numbered l·N + a; if U is a Kronecker product A ⊗ B, the kernel is
+        separable. T is p×p (or a diagonal), symmetric and positive semi-definite.
         """
         root = square_root(full(output_matrix(T)))
         p, rank = root.shape

@@ -56,11 +56,9 @@ class Nystroem(BaseEstimator):
             check_whole(self.rank, "rank", most=count(X), expected=expected)
         found = pivoted_cholesky(kernel, X, rank=self.rank, tol=self.tol)
         if found.residual > 0.1:
-            warnings.warn(
-                f"{len(found.pivots)} Nyström features leave out {found.residual:.1%} of the trace of {kernel!r}; raise rank",
-                NumericalWarning,
-                stacklevel=4,
-            )
+            share = f"{found.residual:.1%} of the trace of {kernel!r}"
+            message = f"{len(found.pivots)} Nyström features leave out {share}; raise rank"
+            warnings.warn(message, NumericalWarning, stacklevel=4)
         dimension = len(found.pivots) if self.rank is None else int(self.rank)
         return NystroemFeatures(kernel, take(X, found.pivots), found.triangle, dimension, found.residual)
 
@@ -183,10 +181,7 @@ def fixed_features(features: Any, X: Collection) -> FeatureMap:
         return KernelFeatures(kernel, found, found.dimension)
     if callable(features):
         return ExplicitFeatures(features, int(features(X).shape[-1]))
-    raise TypeError(
-        f"features={features!r:.60}; expected a kernel with a finite feature map, Nystroem(kernel, rank), a FeatureMap, or a "
-        "function of an array of vectors"
-    )
+    raise TypeError(f"features={features!r:.60}; expected a kernel, Nystroem(kernel), a FeatureMap or a function of X")
 
 
 def kernel_of(features: Any) -> Kernel | None:

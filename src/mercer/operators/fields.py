@@ -16,6 +16,7 @@ class FieldKernel(OperatorValuedKernel):
     """Second derivatives of the Gaussian kernel g of scale s, K = (sign·uuᵀ + level·I) g with u = (x − z)/s."""
 
     sign: float
+    dimensions: int = 1  # the smallest that a field may have
 
     def __init__(self, scale: float | str = 1.0, features: int | None = None) -> None:
         self.scale = scale
@@ -35,6 +36,8 @@ class FieldKernel(OperatorValuedKernel):
         X = super().check(X, name)
         if self.features is not None and X.shape[1] != self.features:
             raise ValueError(f"{name} has {X.shape[1]} features; expected {self.features}, the dimension of {self!r}")
+        if X.shape[1] < self.dimensions:
+            raise ValueError(f"{name} has a single feature; expected two or more for {type(self).__name__}")
         return X
 
     def level(self, squared: Array, d: int) -> Array:
@@ -98,17 +101,11 @@ class DivergenceFree(FieldKernel):
     """
 
     sign = 1.0
+    dimensions = 2
 
     def level(self, squared: Array, d: int) -> Array:
         """Return d − 1 − ‖u‖²."""
         return (d - 1.0) - squared
-
-    def check(self, X: Any, name: str = "X") -> Array:
-        """Return `X` as vectors in two dimensions or more."""
-        X = super().check(X, name)
-        if X.shape[1] < 2:
-            raise ValueError(f"{name} has a single feature; expected two or more for a field without divergence")
-        return X
 
 
 class FieldBlocks(BlockOperator):

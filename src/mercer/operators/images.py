@@ -16,8 +16,7 @@ from mercer.kernels import Gaussian, Kernel, patches
 from mercer.kernels.vectors import matched, median_of
 from mercer.operators.joint import CoordinateJoint, Group
 
-_SAMPLE = 100
-"""Number of images whose windowed distances give a median: five thousand pairs at every pixel."""
+_SAMPLE = 100  # images whose windowed distances give a median: five thousand pairs at every pixel
 
 
 @dataclass(eq=False, repr=False)

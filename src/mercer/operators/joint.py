@@ -176,10 +176,6 @@ class DiagonalRegularizationJoint(CoordinateJoint):
 class SumJoint(CoordinateJoint):
     """The sum of two joint kernels.
 
-    Parameters
-    ----------
-    left, right : CoordinateJoint
-
     Examples
     --------
     >>> (TensorProductJoint(Linear()) + 2.0 * TensorProductJoint(Linear()))([[1.0]], [[3.0]])
@@ -204,13 +200,7 @@ class SumJoint(CoordinateJoint):
 
 
 class ScaledJoint(CoordinateJoint):
-    """A multiple of a joint kernel.
-
-    Parameters
-    ----------
-    factor : float
-        Above zero.
-    joint : CoordinateJoint
+    """A multiple of a joint kernel, by a factor above zero.
 
     Examples
     --------

@@ -24,8 +24,7 @@ class OperatorValuedKernel(Operator):
         \sum_{ij} c_i^\top K(x_i, x_j)\, c_j \ge 0
 
     Like scalar kernels, these hold parameters and no data. A new one defines `outputs`, `kernels`, `_resolved`, and `_gram` (all
-    pairs, as a map that never forms np×np numbers) or `feature_map`; and `_block` if one pair has a formula of its own.
-    `mercer.testing.check_operator_valued_kernel` compares them.
+    pairs, as a map that never forms np×np numbers) or `feature_map`. `mercer.testing.check_operator_valued_kernel` checks it.
     """
 
     has_kernels = True
@@ -39,10 +38,6 @@ class OperatorValuedKernel(Operator):
 
     def _resolved(self, X: Collection, p: int) -> Self:
         raise TypeError(f"{type(self).__name__} must define _resolved(X, p)")
-
-    def _block(self, x: Collection, z: Collection) -> Array:
-        """Return K(x, z) for collections of one object each."""
-        return self._gram(x, z).dense()
 
     def _gram(self, X: Collection, Z: Collection | None) -> BlockOperator:
         features = self.feature_map(X if Z is None else Z)
@@ -85,13 +80,11 @@ class OperatorValuedKernel(Operator):
     def block(self, x: Any, z: Any) -> Array:
         """Return K(x, z) for two objects, p×p."""
         self._require_resolved()
-        return self._block(self.check(_single(x), "x"), self.check(_single(z), "z"))
+        return self._gram(self.check(_single(x), "x"), self.check(_single(z), "z")).dense()
 
     def joint(self) -> ValuedJoint:
         """Return the scalar kernel on pairs ((x, y), (x', y')) ↦ yᵀ K(x, x') y'."""
         return ValuedJoint(self)
-
-    # -- inputs -------------------------------------------------------------------------------------
 
     @property
     def pairwise(self) -> bool:
