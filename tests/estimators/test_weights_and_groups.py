@@ -113,7 +113,6 @@ def test_whole_weights_count_as_repeated_pairs(model, X, Y, new):
     assert_same_predictions(weighted, clone(model).fit(X[REPEATED], Y[REPEATED]), new)
 
 
-@pytest.mark.xfail(reason="the mean of rows times the roots of weights is not their weighted mean", strict=True)
 @pytest.mark.parametrize("operator", [Covariance(centered=True), ConditionalCovariance(0.1, centered=True)], ids=repr)
 def test_whole_weights_and_an_operator_around_the_mean(operator):
     model = D(KERNEL, operator=operator, alpha=0.1, fit_intercept=False)

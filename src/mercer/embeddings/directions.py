@@ -64,11 +64,11 @@ def check_how_many(cutoff: Any, n_components: Any) -> None:
         check_whole(n_components, "n_components", expected="a positive whole number, or None for no limit")
 
 
-def how_many(values: Array, cutoff: float, n_components: int | None) -> int:
-    """Return the number of ascending eigenvalues above a share of the largest, and above rounding."""
-    xp = namespace(values)
-    rounding = values.shape[0] * float(xp.finfo(values.dtype).eps)
-    kept = int(xp.sum(xp.astype(values > max(float(cutoff), rounding) * float(values[-1]), xp.int64)))
+def how_many(values: Array, cutoff: float, n_components: int | None, norm: float = 0.0) -> int:
+    """Return the number of ascending eigenvalues above a share of the largest, and above rounding beside `norm`."""
+    xp, largest = namespace(values), float(values[-1])
+    rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * max(largest, norm)
+    kept = int(xp.sum(xp.astype(values > max(float(cutoff) * largest, rounding), xp.int64)))
     return kept if n_components is None else min(kept, n_components)
 
 

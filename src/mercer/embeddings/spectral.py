@@ -38,7 +38,7 @@ class _Eigen(DualEmbedding):
         if float(values[-1]) <= n * float(xp.finfo(values.dtype).eps) * norm:
             raise ValueError(f"all outputs are the same point under {kernel!r}; expected outputs that differ")
         values = clip_spectrum(values, f"the output Gram matrix of {kernel!r}")
-        rank = how_many(values, self.cutoff, self.n_components)
+        rank = how_many(values, self.cutoff, self.n_components, norm)
         # eigh sorts in ascending order
         self.values_ = xp.flip(values[-rank:], axis=0)
         self.dual_ = xp.flip(vectors[:, -rank:], axis=1) / xp.sqrt(self.values_)

@@ -213,7 +213,8 @@ class RidgeProblem:
         if self.fit_intercept and not self.orthogonal:
             constant = like(roots / np.sqrt(total), rows)
             rows = rows - constant[:, None] * (constant @ rows)
-        return Outputs(rows, n, self.orthogonal and self.roots is None, inputs, total)
+        weighted = None if self.roots is None else like(roots, rows)
+        return Outputs(rows, n, self.orthogonal and weighted is None, inputs, total, weighted)
 
     def operator_spectrum(self, inputs: Any, reference: Array) -> tuple[OperatorSpectrum | None, Array | None]:
         """Return the eigendecomposition of C (None for the identity), and UᵀV if that took it."""
@@ -320,7 +321,7 @@ class KernelBasis:
     @classmethod
     def of(cls, kernel: Kernel, inputs: Collection, pivots: np.ndarray | None = None) -> KernelBasis:
         """Prepare the training inputs once for all predictions."""
-        basis = inputs
+        basis: Any = inputs
         if not kernel.pairwise:
             basis = kernel.prepare(inputs if pivots is None else take(inputs, pivots))
         return cls(kernel, basis, count(inputs), pivots)
