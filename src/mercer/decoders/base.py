@@ -47,6 +47,8 @@ class Decoder(BaseEstimator):
         The kernels, inside their factors, their mean and their cosine, and the losses it is made for; empty for any.
     needs : str
         The kernels it `decodes`, in words.
+    reason : str
+        The sentence of `suits`, with the kernel in place of ``{kernel}``.
     by_weights : bool
         Whether points are weights on the training outputs, scored by the kernel itself rather than in their coordinates.
     constructs : bool
@@ -58,6 +60,7 @@ class Decoder(BaseEstimator):
     kernels: ClassVar[tuple[type[Kernel], ...]] = ()
     losses: ClassVar[tuple[type[Loss], ...]] = ()
     needs: ClassVar[str] = "another kernel"
+    reason: ClassVar[str] = ""
     batch_size: int | None = None
     by_weights: bool = False
     constructs: bool = False
@@ -74,9 +77,12 @@ class Decoder(BaseEstimator):
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """A decoder of this class and one sentence why, if it suits a loss and a kernel it decodes; None otherwise.
 
-        `outputs` are the training outputs, or None where they are not known.
+        `outputs` are the training outputs, or None where they are not known. By default, a decoder with a `reason` suits the
+        distance of the kernel.
         """
-        return None
+        return (
+            (cls(), cls.reason.format(kernel=unscaled(kernel))) if cls.reason and is_distance_of(loss, kernel) else None
+        )
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
         """The embedding this decoder works best with, and why; None where any will do."""

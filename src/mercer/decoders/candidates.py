@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -45,7 +45,6 @@ class Candidates(Decoder):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Linear
     >>> embedding = Implicit().fit(Linear(), np.array([[0.0], [1.0], [4.0]]))
@@ -87,7 +86,6 @@ class ExpectedLoss(Candidates):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Gaussian
     >>> embedding = Implicit().fit(Gaussian(1.0), np.array([[0.0], [1.0], [9.0]]))
@@ -165,7 +163,6 @@ class Standardized(Decoder):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer import DependencyEstimator
     >>> from mercer.kernels import Gaussian
     >>> X = np.linspace(0, 1, 20)[:, None]
@@ -185,17 +182,13 @@ class Standardized(Decoder):
         """Prepare to decode; scores are those of `Candidates` until `calibrate`."""
         expected = "a number from 0 to 1 in Standardized"
         check_real(self.strength, "strength", 0, 1, closed="both", expected=expected)
-        self._set_calibration(None)
-        return super().fit(embedding, loss)
+        return super().fit(embedding, loss).calibrate(None)
 
-    def calibrate(self, points: Array) -> Self:
+    def calibrate(self, points: Array | None) -> Self:
         """Take the mean and the spread of scores from the leave-one-out points of the training inputs."""
-        self._set_calibration(points)
-        return self
-
-    def _set_calibration(self, points: Array | None) -> None:
         self.calibration_ = points
         self.__dict__.pop("_pool", None)
+        return self
 
     @cached_property
     def _pool(self) -> tuple[Pool, np.ndarray]:
@@ -254,18 +247,13 @@ def best_of_blocks(
             raise TypeError(
                 f"{name} is {block!r:.40}, a {type(block).__name__}; expected a block, that is a collection of candidates"
             )
-        for part in _parts(block, max(1, _ENTRIES // H.shape[1])):
+        rows, size = block.shape[0] if hasattr(block, "shape") else len(block), max(1, _ENTRIES // H.shape[1])
+        for part in (block[start : start + size] for start in range(0, rows, size)):
             ranked = decoder.choose(H, part if encode is None else encode(part, name), k)
             found = ranked if found is None else [_merged(*pair, k) for pair in zip(found, ranked, strict=True)]
     if found is None:
         raise ValueError("candidates has no blocks; expected at least one output to choose from")
     return found
-
-
-def _parts(block: Any, size: int) -> Iterator[Any]:
-    rows = block.shape[0] if hasattr(block, "shape") else len(block)
-    for start in range(0, rows, size):
-        yield block[start : start + size]
 
 
 def _merged(first: Ranked, second: Ranked, k: int) -> Ranked:

@@ -128,7 +128,6 @@ class ClosedForm(VectorDecoder):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Linear
     >>> embedding = Implicit().fit(Linear(), np.array([[0.0, 1.0], [2.0, 1.0]]))

@@ -8,16 +8,15 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, exp, namespace, to_numpy
-from mercer.core.collections import Collection, take
+from mercer.core.collections import take
 from mercer.core.validation import check_real, check_whole
-from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
+from mercer.decoders.base import register, unscaled
 from mercer.decoders.closed_form import VectorDecoder, clipped
 from mercer.decoders.pool import Allowed, Pool, top, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.composition import GaussianOf
 from mercer.kernels.vectors import Gaussian, Linear
-from mercer.losses.base import Loss
 
 _TERMS = 2**22  # most Gaussians evaluated at a time, 32 MiB of doubles
 _MAXIMUM = 1e-9  # difference of two maxima, relative to the sum of the weights, that the iteration may leave
@@ -46,7 +45,6 @@ class FixedPoint(VectorDecoder):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Gaussian
     >>> embedding = Implicit().fit(Gaussian(2.0), np.array([[0.0], [1.0]]))
@@ -56,6 +54,7 @@ class FixedPoint(VectorDecoder):
 
     kernels = (Gaussian, GaussianOf)
     needs = "Gaussian() on vectors"
+    reason = "{kernel} is smooth on vectors, so the nearest one is found by mean shift"
     by_weights = True  # the distance in the whole feature space, which mean shift minimises
 
     def __init__(self, n_starts: int = 5, max_iter: int = 100, tol: float = 1e-6, bounds: Any = "data") -> None:
@@ -70,13 +69,6 @@ class FixedPoint(VectorDecoder):
         inner = unscaled(kernel)
         scale = getattr(inner, "scale", None)
         return inner in (Gaussian(scale), GaussianOf(Linear(), scale))
-
-    @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For the distance of the kernel."""
-        if not is_distance_of(loss, kernel):
-            return None
-        return cls(), f"{unscaled(kernel)!r} is smooth on vectors, so the nearest one is found by mean shift"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Check the parameters, and work out the box."""

@@ -9,13 +9,12 @@ import numpy as np
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
-from mercer.decoders.base import Decoder, Ranked, check_count, factor, is_distance_of, register, unscaled
+from mercer.decoders.base import Decoder, Ranked, check_count, factor, register, unscaled
 from mercer.decoders.pool import snapped
 from mercer.decoders.strings.answers import Alphabet
 from mercer.embeddings.base import Embedding
 from mercer.kernels import Positions
 from mercer.kernels.base import Kernel
-from mercer.losses.base import Loss
 
 
 @register(priority=40)
@@ -35,7 +34,6 @@ class PerPosition(Decoder):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Positions
     >>> embedding = Implicit().fit(Positions(), np.array(["cat", "cut", "bat"], dtype=object))
@@ -46,6 +44,7 @@ class PerPosition(Decoder):
     constructs = True
     kernels = (Positions,)
     needs = "Positions()"
+    reason = "under {kernel} each position can be decided alone"
 
     def __init__(self, length: int | None = None) -> None:
         self.length = length
@@ -54,13 +53,6 @@ class PerPosition(Decoder):
     def decodes(cls, kernel: Kernel) -> bool:
         """For `Positions`."""
         return unscaled(kernel) == Positions()
-
-    @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For the distance of the kernel."""
-        if not is_distance_of(loss, kernel):
-            return None
-        return cls(), f"under {unscaled(kernel)!r} each position can be decided alone"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the symbols."""

@@ -20,8 +20,8 @@ from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming
 from mercer.losses import Hamming, Kendall, Loss, SquaredError
 from mercer.structures.rankings import ranked
 
+# losses that are, on full rankings, the distance of a kernel up to a factor
 _DISTANCES: dict[type, type[Loss]] = {Kemeny: Kendall, RankHamming: Hamming, Borda: SquaredError}
-"""Losses that are, on full rankings, the distance of a kernel up to a factor."""
 
 
 class RankingDecoder(Decoder):
@@ -31,8 +31,7 @@ class RankingDecoder(Decoder):
     cosine where all full rankings have one norm.
     """
 
-    method: ClassVar[str] = ""
-    """The nearest ranking in words."""
+    method: ClassVar[str] = ""  # the nearest ranking in words
 
     @classmethod
     def decodes(cls, kernel: Kernel) -> bool:
@@ -134,7 +133,12 @@ class Sorting(RankingDecoder):
         if isinstance(self.layers_.core, Borda):
             return np.argsort(np.argsort(-mass, axis=1, kind="stable"), axis=1)
         codes = np.clip(np.rint(mass), 0, np.arange(1, self.items_)).astype(np.int64)
-        return _from_codes(codes)
+        place = np.zeros((len(mass), self.items_), dtype=np.int64)
+        for j in range(1, self.items_):  # item j stands at place j − c_j among items 0 to j, and those after it move on
+            own = j - codes[:, j - 1]
+            place[:, :j] += place[:, :j] >= own[:, None]
+            place[:, j] = own
+        return place
 
 
 @register(priority=40)
@@ -213,17 +217,3 @@ class KemenyOrder(RankingDecoder):
             place[i] = np.argsort(found.order)
             gap[i] = found.gap
         return place, gap
-
-
-def _from_codes(codes: np.ndarray) -> np.ndarray:
-    """Positions of items from their Lehmer codes, without the first code, which is 0.
-
-    Going backwards, item j stands at place j − c_j among items 0 to j, and those before it close the gap.
-    """
-    items = codes.shape[1] + 1
-    place = np.zeros((len(codes), items), dtype=np.int64)
-    for j in range(1, items):
-        own = j - codes[:, j - 1]
-        place[:, :j] += place[:, :j] >= own[:, None]
-        place[:, j] = own
-    return place

@@ -19,8 +19,7 @@ class Alphabet:
     """Symbols by number, in the order in which they first occur."""
 
     symbols: list[Hashable]
-    kind: type[Any]
-    """The type of the training outputs."""
+    kind: type[Any]  # the type of the training outputs
 
     @classmethod
     def of(cls, outputs: Collection, given: Iterable[Hashable] | None = None) -> Alphabet:
@@ -34,9 +33,9 @@ class Alphabet:
         symbols = list(given) if hasattr(given, "__iter__") else []
         if not symbols or len(set(symbols)) < len(symbols):
             raise ValueError(f"alphabet={given!r:.60}; expected at least one symbol, and each of them once")
-        for symbol in symbols if issubclass(kind, str) else []:
-            if not isinstance(symbol, str) or len(symbol) != 1:
-                raise ValueError(f"alphabet holds {symbol!r}; expected single characters, as the outputs are strings")
+        odd = [symbol for symbol in symbols if issubclass(kind, str) and symbol not in list(str(symbol))]
+        if odd:
+            raise ValueError(f"alphabet holds {odd[0]!r}; expected single characters, as the outputs are strings")
         return cls(symbols, kind)
 
     def __len__(self) -> int:

@@ -16,8 +16,11 @@ from mercer.core.collections import Collection, as_objects, count
 from mercer.decoders.base import Decoder, Ranked, check_count
 from mercer.decoders.pool import ROUNDING, Pool
 from mercer.decoders.strings.answers import Alphabet, LengthRule, Lengths
+from mercer.decoders.strings.kernels import can_construct
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
+from mercer.kernels.base import Kernel
+from mercer.losses.base import Loss
 
 _ENTRIES = 2**22  # most kernel values held dense at a time, 32 MiB of doubles
 _SAME = 1e-9  # relative difference at which training outputs come first, and an answer counts as the best there is
@@ -79,6 +82,11 @@ class StringDecoder(Decoder):
     def __init__(self, length: Any = None, alphabet: Iterable[Hashable] | None = None) -> None:
         self.length = length
         self.alphabet = alphabet
+
+    @classmethod
+    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
+        """For the distance of kernels of n-grams or positions, where the outputs have few symbols."""
+        return super().suits(kernel, loss, outputs) if can_construct(kernel, outputs) else None
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the symbols and the training outputs, and prepare to construct sequences."""

@@ -10,18 +10,16 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
-from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
+from mercer.decoders.base import register, unscaled
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder
-from mercer.decoders.strings.kernels import Term, can_construct, neighbours, part_lengths, unnormalised, window_terms
+from mercer.decoders.strings.kernels import Term, neighbours, part_lengths, unnormalised, window_terms
 from mercer.decoders.strings.prefixes import Model
 from mercer.decoders.strings.subsequences import SubsequenceModel
 from mercer.decoders.strings.windows import Automaton, WindowModel
 from mercer.kernels import Subsequence
 from mercer.kernels.base import Kernel
-from mercer.losses.base import Loss
 
 _ITEMS = 2**20  # most extensions scored at a time
 _FEATURES = 2**16  # most subsequences a model counts
@@ -47,7 +45,6 @@ class BeamSearch(StringDecoder):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Spectrum
     >>> embedding = Implicit().fit(Spectrum(2), np.array(["abc", "cde", "bcd"], dtype=object))
@@ -59,6 +56,7 @@ class BeamSearch(StringDecoder):
     """
 
     needs = "Spectrum, Mismatch or Subsequence, plain or normalised,"
+    reason = "{kernel} adds up over n-grams, so a sequence can be grown symbol by symbol"
     model_: Model
 
     def __init__(self, width: int = 64, length: Any = None, alphabet: Iterable[Hashable] | None = None) -> None:
@@ -70,15 +68,6 @@ class BeamSearch(StringDecoder):
         """For kernels of common n-grams, or of subsequences of one length."""
         inner = unscaled(unnormalised(kernel))
         return window_terms(inner) is not None or (isinstance(inner, Subsequence) and len(part_lengths(inner)) == 1)
-
-    @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For kernels of common n-grams with their own distance, where the outputs have few symbols."""
-        inner = unscaled(kernel)
-        additive = window_terms(unnormalised(inner)) is not None
-        if not (additive and is_distance_of(loss, kernel) and can_construct(inner, outputs)):
-            return None
-        return cls(), f"{inner!r} adds up over n-grams, so a sequence can be grown symbol by symbol"
 
     def _prepare(self) -> tuple[int, int | None]:
         check_whole(self.width, "width", expected="the number of prefixes to keep, a whole number from 1")

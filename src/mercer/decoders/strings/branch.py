@@ -41,7 +41,6 @@ class BranchAndBound(BeamSearch):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Spectrum
     >>> embedding = Implicit().fit(Spectrum(2), np.array(["abab", "baa", "abb"], dtype=object))

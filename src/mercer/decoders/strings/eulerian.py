@@ -41,7 +41,6 @@ class EulerianWalk(BeamSearch):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import Spectrum
     >>> embedding = Implicit().fit(Spectrum(2), np.array(["abc", "cda", "bc"], dtype=object))
@@ -69,23 +68,23 @@ class EulerianWalk(BeamSearch):
 
     def walks(self, H: Array) -> list[int]:
         """Number of sequences with exactly the predicted n-grams, for each point; 0 where there is none."""
-        return [count_walks(graph) for graph in self._graphs(self._coordinates(to_numpy(self._points(H))))]
+        points = self._coordinates(to_numpy(self._points(H)))
+        return [count_walks(graph) for graph in self._graphs(self.model_.targets(points))]
 
     def _prepare(self) -> tuple[int, int | None]:
         check_real(self.threshold, "threshold", 0, 1, closed="right", expected="a number above 0, at most 1")
         return super()._prepare()
 
-    def _graphs(self, points: np.ndarray) -> list[Edges]:
+    def _graphs(self, targets: np.ndarray) -> list[Edges]:
         """The n-grams each point predicts, with their rounded counts."""
-        machine = self.model_.machine
+        machine, factor = self.model_.machine, float(self.model_.tables[0, 0])
         edges = np.flatnonzero(machine.lengths == self.model_.shortest)
-        factor = float(self.model_.tables[0, 0])
-        rises = self.model_.targets(points)[:, edges] / factor
-        counts = np.floor(rises + 1.0 - self.threshold).astype(int)
+        counts = np.floor(targets[:, edges] / factor + 1.0 - self.threshold).astype(int)
         return [{machine.stretches[s]: int(n) for s, n in zip(edges, row, strict=True) if n > 0} for row in counts]
 
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
-        graphs = self._graphs(points)
+        targets = self.model_.targets(points)
+        graphs = self._graphs(targets)
         words = [walk(graph) for graph in graphs]
         sizes = np.asarray([len(word) for word in words])
         usable = (lengths.low <= sizes) & (sizes <= lengths.high)
@@ -94,14 +93,10 @@ class EulerianWalk(BeamSearch):
         beamed = np.flatnonzero(~exact | (k > 1))
         rest = dict(zip(beamed.tolist(), super()._construct(points[beamed], lengths.only(beamed), k), strict=True))
         found = []
-        for i, word in enumerate(words):
-            others, limit = rest.get(i) or Constructed([], self._limit(points[i], lengths, i))
+        for i, (word, target, low, high) in enumerate(zip(words, targets, *lengths, strict=True)):
+            others, limit = rest.get(i) or Constructed([], self.model_.limit(target, int(low), int(high)))
             found.append(Constructed([word] * bool(usable[i]) + [other for other in others if other != word], limit))
         return found
-
-    def _limit(self, point: np.ndarray, lengths: Lengths, row: int) -> float:
-        target = self.model_.targets(point[None, :])[0]
-        return self.model_.limit(target, int(lengths.low[row]), int(lengths.high[row]))
 
 
 def walk(edges: Edges) -> list[int]:

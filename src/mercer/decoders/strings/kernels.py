@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb
 from typing import Any
@@ -25,14 +25,12 @@ class Term:
     """Stretches of one length that are compared with each other."""
 
     length: int
-    similarity: tuple[float, ...]
-    """The similarity of two stretches that differ in 0, 1, …, `length` symbols."""
-    changes: int = 0
-    """The most symbols two stretches may differ in and still be similar to a third."""
+    similarity: tuple[float, ...]  # of two stretches that differ in 0, 1, …, `length` symbols
+    changes: int = 0  # the most symbols two stretches may differ in and still be similar to a third
 
     def scaled(self, factor: float) -> Term:
         """The term of a multiple of the kernel."""
-        return Term(self.length, tuple(factor * each for each in self.similarity), self.changes)
+        return replace(self, similarity=tuple(factor * each for each in self.similarity))
 
 
 def window_terms(kernel: Kernel) -> list[Term] | None:
@@ -74,17 +72,15 @@ def _mismatch_terms(kernel: Mismatch) -> list[Term] | None:
     return [Term(length, tuple(map(float, similarity)), min(2 * int(kernel.mismatches), length))]
 
 
+# functions that give the terms of a kernel, and its span at each position, by its class
 TERMS: dict[type[Kernel], Callable[[Any], list[Term] | None]] = {
     Spectrum: lambda kernel: [Term(n, (1.0,) + (0.0,) * n) for n in part_lengths(kernel)],
     Mismatch: _mismatch_terms,
 }
-"""Functions that give the terms of a kernel, by its class."""
-
 SPANS: dict[type[Kernel], Callable[[Any], int | None]] = {
     Positions: lambda kernel: 1,
     WeightedDegree: lambda kernel: int(kernel.degree) if kernel.shift == 0 else None,
 }
-"""Functions that give the span of a kernel at each position, by its class."""
 
 
 def unnormalised(kernel: Kernel) -> Kernel:
@@ -100,17 +96,17 @@ def part_lengths(kernel: Spectrum | Subsequence) -> range:
 
 
 def can_construct(kernel: Kernel, outputs: Collection | None) -> bool:
-    """Whether sequences of the symbols of these outputs can be grown in memory; True for None."""
-    if outputs is None:
-        return True
+    """Whether the kernel adds up over n-grams or positions, and sequences of the symbols of the outputs fit in memory."""
+    terms = window_terms(unnormalised(kernel)) or []
+    span = max((term.length for term in terms), default=position_span(kernel))
+    if span is None or outputs is None:
+        return span is not None
     symbols = len({symbol for output in outputs for symbol in output})
     places = sum(map(len, outputs))
-    terms = window_terms(unnormalised(kernel))
-    span = position_span(kernel) if terms is None else max(term.length for term in terms)
-    near = [term for term in terms or [] if term.changes]
+    near = [term for term in terms if term.changes]
     if any(symbols**term.length > _ALL and places * _around(term, symbols) > _STATES for term in near):
         return False
-    return places * (span or 1) * symbols <= _STEPS
+    return places * span * symbols <= _STEPS
 
 
 def require_room(states: int, symbols: int) -> None:

@@ -10,15 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import Collection
 from mercer.core.compiled import compiled
-from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
+from mercer.decoders.base import register
 from mercer.decoders.pool import snapped
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed, StringDecoder
-from mercer.decoders.strings.kernels import can_construct, position_span, require_room
+from mercer.decoders.strings.kernels import position_span, require_room
 from mercer.kernels.base import Kernel
-from mercer.losses.base import Loss
 
 
 @register(priority=30)
@@ -42,7 +40,6 @@ class LongestPath(StringDecoder):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.embeddings import Implicit
     >>> from mercer.kernels import WeightedDegree
     >>> embedding = Implicit().fit(WeightedDegree(2), np.array(["cats", "cuts", "bat"], dtype=object))
@@ -51,19 +48,12 @@ class LongestPath(StringDecoder):
     """
 
     needs = "Positions, or WeightedDegree without shifts,"
+    reason = "{kernel} compares position by position, so the best of all sequences is a longest path"
 
     @classmethod
     def decodes(cls, kernel: Kernel) -> bool:
         """For kernels that compare position by position."""
         return position_span(kernel) is not None
-
-    @classmethod
-    def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
-        """For the distance of the kernel, where the outputs have few symbols."""
-        inner = unscaled(kernel)
-        if not is_distance_of(loss, kernel) or not can_construct(inner, outputs):
-            return None
-        return cls(), f"{inner!r} compares position by position, so the best of all sequences is a longest path"
 
     def _prepare(self) -> tuple[int, int | None]:
         kernel, outputs = self.embedding_.kernel_, self.embedding_.outputs_
@@ -109,12 +99,9 @@ class LongestPath(StringDecoder):
 class PositionMachine:
     """The stretches of up to n symbols that end at each position of some sequence, as states; state 0 is the beginning."""
 
-    states: list[tuple[int, tuple[int, ...]]]
-    """Position and stretch, in the order of positions."""
-    follow: np.ndarray
-    """The state after each state and symbol; -1 after the last position."""
-    positions: np.ndarray
-    """The position of each state."""
+    states: list[tuple[int, tuple[int, ...]]]  # position and stretch, in the order of positions
+    follow: np.ndarray  # the state after each state and symbol; -1 after the last position
+    positions: np.ndarray  # the position of each state
 
     @classmethod
     def of(cls, sequences: list[list[int]], span: int, symbols: int) -> PositionMachine:
