@@ -32,7 +32,7 @@ def test_the_form_is_the_matrix_and_solves_its_systems(n, rank, columns, seed):
     gram, V, gains = rows @ rows.T, random.standard_normal((n, columns)), 10 ** random.uniform(-3, 1, columns)
     form = TridiagonalForm(gram.copy(), "k")
     P = form.outside(np.eye(n))
-    T = np.diag(form.diagonal) + np.diag(form.beside, 1) + np.diag(form.beside, -1)
+    T = np.diag(form.diagonal) + np.diag(form.off_diagonal, 1) + np.diag(form.off_diagonal, -1)
     assert np.allclose(P.T @ P, np.eye(n), atol=1e-12)
     assert np.allclose(P @ T @ P.T, gram, atol=1e-11 * np.trace(gram))
     assert np.allclose(form.inside(V), P.T @ V)

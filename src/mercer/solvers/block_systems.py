@@ -1,8 +1,8 @@
-"""Systems (Σ k_l ⊗ T_l + αI) vec(C) = vec(Y), solved exactly where inputs or outputs can be taken apart."""
+"""Exact solutions of (Σ k_l ⊗ T_l + αI) vec(C) = vec(Y) for terms that commute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -25,30 +25,30 @@ from mercer.solvers.base import PointMap, RidgeProblem
 from mercer.solvers.factorization import Factorization, left_out
 from mercer.solvers.kronecker import CommonBasis, Pencil
 
-CHUNK = 2**22
-"""Numbers in p×p blocks worked on at a time."""
+_CHUNK = 2**22
+"""Most numbers in the blocks that are worked on at a time."""
 
 
 class BlockBasis:
-    """The blocks K(x, xⱼ) between new inputs and the training inputs, as a map that is applied."""
+    """The blocks K(x, xⱼ) between new inputs and the training inputs."""
 
     def __init__(self, kernel: OperatorValuedKernel, inputs: Collection) -> None:
         self.kernel, self.inputs = kernel, inputs
         self.columns = inputs.shape[0]
 
     def values(self, inputs: Collection, reference: Array) -> BlockOperator:
-        """Return the blocks, which are multiplied by coefficients as a matrix is."""
+        """Return the blocks, a map that coefficients are multiplied by."""
         return self.kernel.gram(inputs, self.inputs)
 
 
 class BlockSystem(Factorization):
     r"""The regularised system of an operator-valued kernel, :math:`(\mathbf{K} + \alpha I)\,C = Y`, for any α.
 
-    With an intercept each output has a constant of its own that is not penalised, and C sums to zero over it.
+    With an intercept each output has a constant that is not penalised, and C sums to zero over it.
     """
 
     exact: bool = True
-    """Whether pairs are left out exactly; False where the system is solved by iteration."""
+    """True if pairs are left out exactly; False for iterations."""
 
     def __init__(self, problem: RidgeProblem, blocks: BlockOperator) -> None:
         super().__init__(problem)
@@ -61,24 +61,46 @@ class BlockSystem(Factorization):
         return self.problem.scaled(self._dual(alpha))
 
     def _dual(self, alpha: float) -> Array:
-        """C over √w."""
         raise TypeError(f"{type(self).__name__} must define _dual(alpha)")
 
     def map(self, alpha: float) -> PointMap:
         """Return the map from inputs to points."""
-        dual, problem = self.dual(alpha), self.problem
-        assert problem.targets is not None
-        found = PointMap(BlockBasis(problem.operator, problem.inputs), dual, None)
-        if problem.fit_intercept:
-            found.intercept = self.mean_output(like(problem.targets, dual) - self.blocks.matvec(dual))
-        return found
+        dual = self.dual(alpha)
+        basis = BlockBasis(self.problem.operator, self.problem.inputs)
+        return PointMap(basis, dual, self._intercept(self.blocks.matvec(dual)))
 
-    def mean_output(self, rows: Array) -> Array:
-        """Return the weighted mean of each column of n rows, over the outputs that are observed."""
+    def _intercept(self, fitted: Array) -> Array | None:
+        """The weighted mean of what the fit leaves of the targets that are observed."""
+        problem = self.problem
+        if not problem.fit_intercept:
+            return None
+        rows = like(problem.targets, fitted) - fitted
         if self.observed is None:
-            return self.problem.mean(rows)
-        weights = self.problem.scaled(self.problem.scaled(self.observed))
-        return namespace(rows).sum(weights * rows, axis=0) / namespace(rows).sum(weights, axis=0)
+            return problem.mean(rows)
+        xp, weights = namespace(rows), problem.scaled(problem.scaled(self.observed))
+        return xp.sum(weights * rows, axis=0) / xp.sum(weights, axis=0)
+
+    def _blocks_left_out(self, residuals: Array, smoother: Callable[[np.ndarray], Array], width: int) -> Array:
+        """(S_BB)⁻¹ (S V)_B of each pair or group B.
+
+        `residuals` is S V; `smoother` gives S_BB, the constants apart, for rows (m, size) of groups of one size, from arrays
+        of `width` numbers for each p numbers of a pair.
+        """
+        xp, (n, p), q = namespace(residuals), residuals.shape, self.constants(residuals)
+        members = self.problem.members or list(np.arange(n)[:, None])
+        parts, taken = [], []
+        for size in sorted({len(own) for own in members}):
+            same = np.stack([own for own in members if len(own) == size])
+            for own in np.array_split(same, -(-len(same) * size * size * p * max(p, width) // _CHUNK)):
+                shape, blocks = (len(own), size * p, size * p), smoother(own)
+                if q is not None:
+                    along = take(q, own)
+                    outer = along[:, :, :, None, None] * eye(p, q)[None, None, :, None, :] * along[:, None, None, :, :]
+                    blocks = blocks - xp.reshape(outer, shape)
+                right = xp.reshape(take(residuals, own), (len(own), size * p, 1))
+                parts.append(xp.reshape(xp.linalg.solve(blocks, right), (len(own) * size, p)))
+                taken.append(own.ravel())
+        return self.problem.unscaled(take(xp.concat(parts), np.argsort(np.concatenate(taken))))
 
     def constants(self, reference: Array) -> Array | None:
         """Return for each output the unit vector that is not penalised, (n, p); None without an intercept."""
@@ -108,7 +130,7 @@ class TwoTerms(BlockSystem):
         self.targets = problem.centred(basis.into(self.Y))
 
     def _decomposed(self, alpha: float) -> tuple[Array, Array]:
-        """V and D with (g A + M)⁻¹ = V diag(1 / (g λ + 1)) Vᵀ for every g; D holds g λ + 1."""
+        """V and D = g λ + 1 with (g A + M)⁻¹ = V diag(1 / D) Vᵀ for every g."""
         xp, found = namespace(self.targets), self.found
         if found.shift is None:
             values, vectors = eigh(xp.asarray(found.matrix, copy=True))
@@ -144,7 +166,7 @@ class TwoTerms(BlockSystem):
 class PerDirection(BlockSystem):
     """Output matrices that commute: one Cholesky factor for each of their common directions.
 
-    Where they are diagonal, outputs are apart from the start, and each may be observed on inputs of its own.
+    If they are diagonal, each output may be observed on inputs of its own.
     """
 
     reason = "the output matrices commute: each common direction is a scalar problem"
@@ -157,7 +179,7 @@ class PerDirection(BlockSystem):
         self.seen = np.ones(tuple(self.Y.shape), dtype=bool) if problem.observed is None else problem.observed
 
     def _groups(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Directions with the same gains, observed on the same inputs: they share a factor."""
+        """Directions that share a factor: those with the same gains, observed on the same inputs."""
         groups: dict[tuple[bytes, bytes], list[int]] = {}
         # eigenvalues that differ by rounding are one; + 0.0 makes -0.0 and 0.0 the same bytes
         gains = np.round(self.gains / max(float(np.abs(self.gains).max()), np.finfo(float).tiny), 13) + 0.0
@@ -166,8 +188,8 @@ class PerDirection(BlockSystem):
         for columns in groups.values():
             yield np.asarray(columns), np.flatnonzero(self.seen[:, columns[0]])
 
-    def _solved(self, alpha: float, whole: bool) -> Array:  # type: ignore[override]
-        """C in the common directions, or with `whole` the residuals of pairs left out."""
+    def _by_direction(self, alpha: float, leave_out: bool) -> Array:
+        """C over √w, or with `leave_out` the residuals of pairs left out, times √w."""
         result = zeros(tuple(self.targets.shape), self.targets)
         n = self.targets.shape[0]
         for columns, rows in self._groups():
@@ -176,14 +198,14 @@ class PerDirection(BlockSystem):
             if len(rows) < n:
                 system = take(take(system, rows).T, rows)
             factor = cholesky(add_to_diagonal(system, alpha))
-            found = self._one(factor, take(take(self.targets, rows).T, columns).T, rows, whole)
+            found = self._one(factor, take(take(self.targets, rows).T, columns).T, rows, leave_out)
             if len(rows) < n:
                 found = take(eye(n, self.targets), rows).T @ found
             for j, a in enumerate(columns.tolist()):
                 result[:, a] = found[:, j]
         return self.basis.out_of(result)
 
-    def _one(self, factor: Array, right: Array, rows: np.ndarray, whole: bool) -> Array:
+    def _one(self, factor: Array, right: Array, rows: np.ndarray, leave_out: bool) -> Array:
         q = self.problem.constant(factor)
         q = None if q is None else take(q, rows)
 
@@ -195,22 +217,19 @@ class PerDirection(BlockSystem):
             return solved - of_constant[:, None] * ((q @ solved) / float(q @ of_constant))
 
         coefficients = projected(right)
-        if not whole:
+        if not leave_out:
             return coefficients
         members = self.problem.members
         if members is not None:
-            place = np.full(self.targets.shape[0], -1)
-            place[rows] = np.arange(len(rows))
-            members = [place[own][place[own] >= 0] for own in members]
-            members = [own for own in members if len(own)]
+            members = [own for own in (np.flatnonzero(np.isin(rows, own)) for own in members) if len(own)]
         return left_out(projected(eye(len(rows), factor)), coefficients, members)
 
     def _dual(self, alpha: float) -> Array:
-        return self._solved(alpha, whole=False)
+        return self._by_direction(alpha, leave_out=False)
 
     def left_out_residuals(self, alpha: float) -> Array:
-        """Return yᵢ − h₋ᵢ(xᵢ), zero where an output is missing."""
-        return self.problem.unscaled(self._solved(alpha, whole=True))
+        """Return yᵢ − h₋ᵢ(xᵢ), zero for missing outputs."""
+        return self.problem.unscaled(self._by_direction(alpha, leave_out=True))
 
 
 class PerEigenvector(BlockSystem):
@@ -226,7 +245,7 @@ class PerEigenvector(BlockSystem):
 
     def _systems(self, alpha: float) -> Iterator[tuple[slice, Array]]:
         n, p = self.inside.shape
-        step = max(1, CHUNK // (p * p))
+        step = max(1, _CHUNK // (p * p))
         assert isinstance(self.blocks, KroneckerSum)
         for start in range(0, n, step):
             here = slice(start, min(start + step, n))
@@ -241,23 +260,14 @@ class PerEigenvector(BlockSystem):
         return self.vectors @ xp.concat(parts)
 
     def left_out_residuals(self, alpha: float) -> Array:
-        """Return ((G⁻¹)_BB)⁻¹ c_B with the blocks (G⁻¹)_BB of each pair or group."""
-        xp, q = namespace(self.inside), self.problem.constant(self.inside)
-        n, p = self.inside.shape
-        dual = self._dual(alpha)
-        members = self.problem.members or [np.asarray([i]) for i in range(n)]
-        inverses = xp.concat([xp.linalg.inv(each) for _, each in self._systems(alpha)])
-        parts = []
-        for own in members:
-            rows = take(self.vectors, own)
-            size = len(own)
-            weights = xp.reshape(rows[:, None, :] * rows[None, :, :], (size * size, n))
-            block = xp.reshape(weights @ xp.reshape(inverses, (n, p * p)), (size, size, p, p))
-            if q is not None:
-                along = take(q, own)
-                block = block - (along[:, None] * along / alpha)[:, :, None, None] * eye(p, rows)[None, None, :, :]
-            block = xp.reshape(xp.permute_dims(block, (0, 2, 1, 3)), (size * p, size * p))
-            right = xp.reshape(take(dual, own), (size * p, 1))
-            parts.append(xp.reshape(xp.linalg.solve(block, right), (size, p)))
-        left = take(xp.concat(parts), np.argsort(np.concatenate(members)))
-        return self.problem.unscaled(left)
+        """Return yᵢ − h₋ᵢ(xᵢ) from the blocks of the smoother, of each pair or group."""
+        xp, (n, p) = namespace(self.inside), self.inside.shape
+        inverses = xp.concat([alpha * xp.linalg.inv(each) for _, each in self._systems(alpha)])
+
+        def smoother(own: np.ndarray) -> Array:
+            rows, (groups, size) = take(self.vectors, own), own.shape
+            products = xp.reshape(rows[:, :, None, :] * rows[:, None, :, :], (-1, n))
+            blocks = xp.reshape(products @ xp.reshape(inverses, (n, p * p)), (groups, size, size, p, p))
+            return xp.reshape(xp.permute_dims(blocks, (0, 1, 3, 2, 4)), (groups, size * p, size * p))
+
+        return self._blocks_left_out(alpha * self._dual(alpha), smoother, n)

@@ -1,4 +1,4 @@
-"""Conjugate gradients for positive definite systems that are applied and never formed."""
+"""Conjugate gradients for positive definite systems given by their products."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ LinearOperator = Callable[[Array], Array]
 
 @dataclass
 class Solution:
-    """What an iteration arrived at."""
+    """The result of an iteration."""
 
     values: Array
     iterations: int
     residual: float
-    """‖b − A x‖ / ‖b‖, computed from x itself and not carried along."""
+    """‖b − A x‖ / ‖b‖, computed from x."""
     converged: bool
 
 
@@ -42,7 +42,7 @@ def conjugate_gradient(
     precondition : callable, optional
         r ↦ P⁻¹ r for a positive definite P close to A.
     tol : float
-        Stop when ‖b − A x‖ ≤ tol·‖b‖.
+        Stop at ‖b − A x‖ ≤ tol·‖b‖.
     max_iter : int
         Most products with A.
 
@@ -61,61 +61,55 @@ def conjugate_gradient(
 
     target = tol * dot(right, right) ** 0.5
     x, r = xp.zeros_like(right), right
-    z = r if precondition is None else precondition(r)
-    direction, along, iterations = z, dot(r, z), 0
+    direction, before, iterations = xp.zeros_like(right), 1.0, 0
     while dot(r, r) ** 0.5 > target and iterations < max_iter:
+        z = r if precondition is None else precondition(r)
+        along = dot(r, z)
+        direction = z + (along / before) * direction
         product = apply(direction)
         step = along / dot(direction, product)
-        x, r = x + step * direction, r - step * product
+        x, r, before = x + step * direction, r - step * product, along
         iterations += 1
-        z = r if precondition is None else precondition(r)
-        before, along = along, dot(r, z)
-        direction = z + (along / before) * direction
     if iterations == 0:
         return Solution(x, 0, 0.0 if target == 0 else 1.0, target == 0)
     r = right - apply(x)
     residual = (dot(r, r) / dot(right, right)) ** 0.5
-    # the residual that was carried along may have drifted from the true one by rounding
+    # rounding may have moved the residual of the recurrence away from the true one
     return Solution(x, iterations, residual, residual <= 10.0 * tol)
 
 
 class SketchedPreconditioner:
-    r"""(A + αI)⁻¹, roughly, from products of A with a few random directions (Frangella, Tropp and Udell 2023).
+    r"""An approximation of (A + αI)⁻¹ from products of A with random directions (Frangella, Tropp and Udell 2023).
 
     With the Nyström approximation :math:`A \approx U \Lambda U^\top` of rank ℓ,
-    :math:`P^{-1} = (\lambda_\ell + \alpha)\,U(\Lambda + \alpha)^{-1}U^\top + I - UU^\top`: the large eigenvalues of smooth
-    kernels no longer slow the iteration down.
+    :math:`P^{-1} = (\lambda_\ell + \alpha)\,U(\Lambda + \alpha)^{-1}U^\top + I - UU^\top`.
 
     Parameters
     ----------
     apply : callable
-        x ↦ A x without the ridge, A positive semi-definite.
+        x ↦ A x for a positive semi-definite A.
     reference : array
         An array of the shape of x.
     rank : int
-        ℓ, the number of products spent.
+        ℓ, the number of products.
     """
 
     def __init__(self, apply: LinearOperator, reference: Array, rank: int) -> None:
-        xp = namespace(reference)
-        size = int(np.prod(reference.shape))
+        xp, shape, size = namespace(reference), reference.shape, int(np.prod(reference.shape))
         sketch = np.linalg.qr(np.random.default_rng(0).standard_normal((size, rank)))[0]
         directions = like(sketch, reference)
-        products = xp.stack(
-            [xp.reshape(apply(xp.reshape(directions[:, j], reference.shape)), (-1,)) for j in range(rank)], axis=1
-        )
+        columns = [apply(xp.reshape(directions[:, j], shape)) for j in range(rank)]
+        products = xp.stack([xp.reshape(column, (-1,)) for column in columns], axis=1)
         # a shift at rounding level keeps the small matrix positive definite
         shift = float(xp.finfo(products.dtype).eps) * float(xp.linalg.matrix_norm(products)) * size**0.5
         inner = directions.T @ products
-        inner = 0.5 * (inner + inner.T)
-        values, vectors = xp.linalg.eigh(inner)
+        values, vectors = xp.linalg.eigh(0.5 * (inner + inner.T))
         half = (products + shift * directions) @ (vectors / xp.sqrt(xp.clip(values + shift, shift or 1.0, None)))
-        found = xp.linalg.svd(half, full_matrices=False)
-        self.vectors = found[0]
-        self.values = xp.clip(found[1] ** 2 - shift, 0.0, None)
+        self.vectors, roots, _ = xp.linalg.svd(half, full_matrices=False)
+        self.values = xp.clip(roots**2 - shift, 0.0, None)
 
     def __call__(self, residual: Array, alpha: float) -> Array:
-        """P⁻¹ r."""
+        """Return P⁻¹ r."""
         xp = namespace(residual)
         flat = xp.reshape(residual, (-1,))
         inside = self.vectors.T @ flat

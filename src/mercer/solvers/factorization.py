@@ -126,6 +126,7 @@ class Factorization:
         problem = self.problem
         if problem.operator.is_identity:
             return None
+        assert problem.targets is not None
         return problem.operator_spectrum(problem.decomposed(), problem.targets)[0]
 
     def _directions(self, alpha: float) -> Iterator[tuple[slice, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,41 +15,41 @@ from mercer.core.collections import take
 from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
+from mercer.operators.identity import Identity
 from mercer.solvers.base import PointMap, RidgeProblem
-from mercer.solvers.factorization import Factorization, clear_own_weights
+from mercer.solvers.factorization import Factorization, clear_own_weights, left_out
 from mercer.solvers.filters import Filters
 
 _BLOCK = 512
-"""Columns worked on at a time where a whole n×r temporary would not be needed."""
+"""Columns of an n×r temporary that are made at a time."""
 
 _FEW = 256
-"""Pairs below which products are too cheap to be saved."""
+"""Pairs below which products cost too little to be saved."""
 
-_SEEN_PAST = 1e-5
-"""Least 1 − Hⱼⱼ, relative to the largest it could be, for which values of alpha may be worked on together."""
+_SMALLEST = 1e-5
+"""Least 1 − Hⱼⱼ, relative to the largest it could be, at which values of alpha can share products."""
 
 
 class RidgePath(Factorization):
     r"""Vector-valued kernel ridge regression, :math:`k Z C + \alpha Z = V`, :math:`h(x) = k_x^\top Z C + b`.
 
     With :math:`k = U S U^\top` and :math:`C = Q\,\mathrm{diag}(c)\,Q^\top` the smoother of output direction a is
-    :math:`I - U\,\mathrm{diag}(R_{\cdot a})\,U^\top`, :math:`R_{ia} = \alpha / (s_i c_a + \alpha)`, and everything (the
-    coefficients, exact leave-one-out, folds, GCV) follows from R. An intercept is a direction outside U with R = 0.
+    :math:`I - U\,\mathrm{diag}(R_{\cdot a})\,U^\top`, :math:`R_{ia} = \alpha / (s_i c_a + \alpha)`. The coefficients, exact
+    leave-one-out, folds and GCV follow from R. An intercept is a direction outside U with R = 0.
 
     Parameters
     ----------
     spectrum : GramEigh
         The decomposed input Gram matrix.
     targets : array (n, r), optional
-        V, times the roots of the sample weights. None stands for the n×n identity: then points are weights on the training
-        outputs.
+        V, times the roots of the sample weights; None for the n×n identity, whose points are weights on the training outputs.
     operator : OperatorSpectrum, optional
         C; None for the identity.
     penalty : {"function", "coefficients"}
-        What is penalised: the norm of the function (:math:`k + \alpha I`), or the sum of squared coefficients
-        (:math:`k^2 + \alpha I`, Weston's technical report).
+        The norm of the function, :math:`k + \alpha I`, or the sum of squared coefficients, :math:`k^2 + \alpha I` (Weston's
+        technical report).
     inside : array (m, r), optional
-        :math:`U^\top V`, where it has been computed already.
+        :math:`U^\top V`, if it is known already.
     """
 
     def __init__(
@@ -70,7 +70,11 @@ class RidgePath(Factorization):
         self.roots: Array | None = None
         self.members: list[np.ndarray] | None = None
         self.basis: Any = None
-        self._set_targets(targets, inside)
+        self.targets: Any = targets
+        if targets is None:
+            self.inside = spectrum.vectors.T
+        else:
+            self.inside = self._rotate(spectrum.vectors.T @ targets if inside is None else inside)
 
     @classmethod
     def of(
@@ -81,9 +85,9 @@ class RidgePath(Factorization):
         penalty: str = "function",
         learned: OperatorSpectrum | None = None,
     ) -> RidgePath:
-        """Solve a problem whose input Gram matrix is decomposed.
+        """Return the path of a problem whose input Gram matrix is decomposed.
 
-        `basis` is what predictions are made of; `learned` is C where it does not come from the operator of the problem.
+        `basis` is that of the predictions; `learned` is C if it does not come from the operator of the problem.
         """
         reference = spectrum.vectors
         operator, inside = (learned, None) if learned is not None else problem.operator_spectrum(spectrum, reference)
@@ -95,18 +99,9 @@ class RidgePath(Factorization):
         path.problem, path.basis, path.members = problem, basis, problem.members
         if problem.roots is not None:
             path.roots = like(problem.roots, reference)
-            path._set_targets(targets, inside)
+            if targets is None:
+                path.inside = problem.scaled(reference).T
         return path
-
-    def _set_targets(self, targets: Array | None, inside: Array | None) -> None:
-        self.targets = targets
-        if targets is None:
-            vectors = self.spectrum.vectors
-            self.inside = vectors.T if self.roots is None else (vectors * self.roots[:, None]).T
-        else:
-            self.inside = self._rotate(self.spectrum.vectors.T @ targets if inside is None else inside)
-
-    # -- filters ------------------------------------------------------------------------------------
 
     def _residual(self, alpha: float) -> Array:
         """R, of shape (m, 1) or (m, r)."""
@@ -129,8 +124,6 @@ class RidgePath(Factorization):
     def _unrotate(self, points: Array) -> Array:
         return points if self.rotation is None else points @ self.rotation.T
 
-    # -- results for one value of alpha ---------------------------------------------------------------
-
     def map(self, alpha: float) -> PointMap:
         """Return the map from inputs to points."""
         return PointMap(self.basis, *self.coefficients(alpha))
@@ -146,7 +139,7 @@ class RidgePath(Factorization):
         return found, self._mean_target() - spectrum.mean @ found
 
     def dual(self, alpha: float) -> Array:
-        """Return Z, the solution of k Z C + αZ = V on what is orthogonal to the constant, of every training pair."""
+        """Return Z, the solution of k Z C + αZ = V orthogonal to the constant."""
         xp = namespace(self.inside)
         residual = xp.concat(list(self._residual_blocks(self._residual(alpha))), axis=1)
         dual = self._unrotate(residual) / alpha
@@ -161,22 +154,18 @@ class RidgePath(Factorization):
         return targets - left
 
     def left_out_residuals(self, alpha: float) -> Array:
-        """Return vⱼ − h₋ⱼ(xⱼ) for each pair; of weights on outputs, where there are no targets."""
-        xp = namespace(self.inside)
-        if self.members is not None:
+        """Return vⱼ − h₋ⱼ(xⱼ) for each pair; of weights on the training outputs without targets."""
+        if self.targets is None:
+            smoother = self._smoother(alpha)
+            left = left_out(smoother, smoother, self.members)
+        elif self.members is not None:
             left = self._groups_left_out(alpha)
-        elif self.targets is None:
-            smoother, diagonal = self._smoother(alpha)
-            left = smoother / diagonal[:, None]
         else:
-            left = self._unrotate(xp.concat(list(self._loo_blocks(alpha)), axis=1))
-        if self.roots is None:
-            return left
-        left = left / self.roots[:, None]
-        return left * self.roots if self.targets is None else left
+            left = self._unrotate(namespace(self.inside).concat(list(self._loo_blocks(alpha)), axis=1))
+        return self._unscaled(left)
 
     def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
-        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair for each alpha; values of alpha that share a product go together."""
+        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair for each alpha; values of alpha share products."""
         if self.members is not None:
             yield from super().risks(alphas, gram)
             return
@@ -192,7 +181,7 @@ class RidgePath(Factorization):
         if self.gains.shape[0] == 1:
             yield from self._risks_filtered(alphas)
             return
-        # side by side in no more than one n×n matrix, shared out evenly
+        # side by side in at most one n×n matrix
         most = max(1, self.targets.shape[0] // self.targets.shape[1])
         for some in np.array_split(np.asarray(alphas), -(-len(alphas) // most)):
             yield from self._risks_together(some.tolist())
@@ -213,27 +202,16 @@ class RidgePath(Factorization):
 
     def fold_residuals(self, alpha: float, folds: Sequence[np.ndarray]) -> list[Array]:
         """Return ψ(y) − h₋B(x) in coordinates for each fold B, fitted without it. Identity operator only."""
-        smoother, _ = self._smoother(alpha)
-        result = []
-        for fold in folds:
-            rows = take(smoother, fold)
-            left = namespace(rows).linalg.solve(
-                take(rows.T, fold).T, rows if self.targets is None else rows @ self.targets
-            )
-            if self.roots is not None:
-                left = left / take(self.roots, fold)[:, None]
-                left = left * self.roots if self.targets is None else left
-            result.append(left)
-        return result
+        smoother = self._smoother(alpha)
+        left = smoother if self.targets is None else smoother @ self.targets
+        solve = namespace(smoother).linalg.solve
+        blocks = [take(take(smoother, fold).T, fold).T for fold in folds]
+        return [self._unscaled(solve(S, take(left, fold)), fold) for S, fold in zip(blocks, folds, strict=True)]
 
     def on_weights(self) -> RidgePath:
         """Return the same path with weights on the training outputs for targets, and the identity operator."""
-        other = copy(self)
-        for name in ("_rotated", "_half"):
-            vars(other).pop(name, None)
-        other.operator, other.rotation, other.gains = None, None, namespace(self.gains).ones_like(self.gains[:1])
-        other._set_targets(None, None)
-        return other
+        problem = replace(self.problem, targets=None, operator=Identity())
+        return RidgePath.of(problem, self.spectrum, self.basis, self.penalty)
 
     @property
     def scale(self) -> float:
@@ -241,7 +219,12 @@ class RidgePath(Factorization):
         scale = float(np.sum(to_numpy(self.spectrum.values))) / self.spectrum.vectors.shape[0]
         return scale**2 if self.penalty == "coefficients" else scale * float(np.max(to_numpy(self.gains)))
 
-    # -- pieces -------------------------------------------------------------------------------------
+    def _unscaled(self, left: Array, own: Any = slice(None)) -> Array:
+        """Residuals of all or some pairs, without the roots of the weights."""
+        if self.roots is None:
+            return left
+        left = left / take(self.roots, own)[:, None]
+        return left * self.roots if self.targets is None else left
 
     def _mean_target(self) -> Array:
         """The weighted mean of the targets; of weights, the weights of the mean."""
@@ -253,19 +236,16 @@ class RidgePath(Factorization):
             return (along if roots is None else along * roots) / size
         return (along @ self.targets) / size
 
-    def _smoother(self, alpha: float) -> tuple[Array, Array]:
-        """S = I − H (identity operator) and its diagonal."""
-        vectors, residual, along = self.spectrum.vectors, self._residual(alpha), self.spectrum.constant
+    def _smoother(self, alpha: float) -> Array:
+        """S = I − H, for the identity operator."""
+        vectors, residual, along = self.spectrum.vectors, self._residual(alpha)[:, 0], self.spectrum.constant
         n = vectors.shape[0]
-        memory.require(
-            n, n, 2, "the weights of every pair left out", "give outputs coordinates: embedding=Pivoted(rank)"
-        )
+        way_out = "give outputs coordinates: embedding=Pivoted(rank)"
+        memory.require(n, n, 2, "the weights of every pair left out", way_out)
         if self.complete:
-            smoother = (vectors * residual[:, 0]) @ vectors.T
-        else:
-            smoother = eye(n, vectors) - (vectors * (1.0 - residual[:, 0])) @ vectors.T
-            smoother = smoother if along is None else smoother - along[:, None] * along
-        return smoother, self._diagonal(residual)[:, 0]
+            return (vectors * residual) @ vectors.T
+        smoother = eye(n, vectors) - (vectors * (1.0 - residual)) @ vectors.T
+        return smoother if along is None else smoother - along[:, None] * along
 
     def _diagonal(self, residual: Array) -> Array:
         """1 − Hⱼⱼ for each training pair and output direction."""
@@ -284,14 +264,12 @@ class RidgePath(Factorization):
         """(S_BB)⁻¹ (S V)_B of every group B, in each output direction, and back."""
         xp, vectors, along = namespace(self.inside), self.spectrum.vectors, self.spectrum.constant
         assert self.members is not None
-        residual = self._residual(alpha)
-        whole = self.targets is None
-        left = self._smoother(alpha)[0] if whole else xp.concat(list(self._residual_blocks(residual)), axis=1)
-        parts = []
+        residual, parts = self._residual(alpha), []
+        left = xp.concat(list(self._residual_blocks(residual)), axis=1)
+        filters = residual.T if self.complete else residual.T - 1.0
         for own in self.members:
             rows, right = take(vectors, own), take(left, own)
-            # one system for each distinct filter
-            filters = residual.T if self.complete else residual.T - 1.0
+            # one system for each filter
             blocks = xp.matmul(rows[None, :, :] * filters[:, None, :], rows.T[None, :, :])
             if not self.complete:
                 blocks = blocks + eye(len(own), rows)[None, :, :]
@@ -301,8 +279,7 @@ class RidgePath(Factorization):
                 parts.append(xp.linalg.solve(blocks[0, :, :], right))
             else:
                 parts.append(xp.linalg.solve(blocks, right.T[:, :, None])[:, :, 0].T)
-        left = take(xp.concat(parts), np.argsort(np.concatenate(self.members)))
-        return left if self.targets is None else self._unrotate(left)
+        return self._unrotate(take(xp.concat(parts), np.argsort(np.concatenate(self.members))))
 
     def _risks_filtered(self, alphas: Sequence[float]) -> list[Array]:
         """The risks of many alphas where one filter serves all output directions."""
@@ -317,8 +294,8 @@ class RidgePath(Factorization):
             squares = Filters(residuals / largest).squared_norms(vectors, self.inside)
         else:
             squares = Filters(residuals - 1.0).squared_norms(vectors, self.inside, self._rotated)
-        # a pair that the fit hardly sees past divides by next to nothing, and rounding shows
-        sound = to_numpy(xp.min(diagonals, axis=0)) > _SEEN_PAST
+        # a pair with 1 − Hⱼⱼ near zero divides by next to nothing, and rounding shows
+        sound = to_numpy(xp.min(diagonals, axis=0)) > _SMALLEST
         return [
             squares[:, i] / diagonals[:, i] ** 2 if sound[i] else self._risk(float(alpha))
             for i, alpha in enumerate(alphas)
@@ -330,7 +307,7 @@ class RidgePath(Factorization):
         return sum(xp.sum(r * r, axis=1) for r in self._loo_blocks(alpha))
 
     def _risks_together(self, alphas: Sequence[float]) -> list[Array]:
-        """The risks of a few alphas; narrow targets are put side by side, since one wide product is the faster."""
+        """The risks of a few alphas, with targets side by side, since one wide product is faster."""
         xp = namespace(self.inside)
         if len(alphas) == 1:
             return [self._risk(float(alphas[0]))]
@@ -347,7 +324,7 @@ class RidgePath(Factorization):
 
     @cached_property
     def _rotated(self) -> Array:
-        """V Q without its part along the constant, wanted only where the eigenvectors do not span everything."""
+        """V Q orthogonal to the constant, for eigenvectors that do not span the whole space."""
         along, rows = self.spectrum.constant, self._rotate(self.targets)
         return rows if along is None else rows - along[:, None] * (along @ rows)
 
@@ -389,7 +366,7 @@ class RidgePath(Factorization):
         kept = vectors * (1.0 - residual)
         diagonal, half = xp.linalg.diagonal(gram), self._half.T
         if along is not None:
-            # L on what is orthogonal to the constant; U is so already
+            # L orthogonal to the constant, as U is already
             level = gram @ along
             diagonal = diagonal - 2.0 * along * level + along * along * float(along @ level)
             half = half - along[:, None] * (along @ half)

@@ -1,4 +1,4 @@
-"""The solver for operator-valued kernels: exact where their structure allows, by iteration where it does not."""
+"""The solver for operator-valued kernels, exact if their structure allows it and by iteration otherwise."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.arrays import Array, NumericalWarning, clip_spectrum, eigh, eye, like, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, eye, like, namespace, to_numpy
 from mercer.core.collections import take
 from mercer.core.gram_eigh import GramEigh
 from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.operators.blocks import BlockOperator, FactoredBlocks, KroneckerSum
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.solvers.base import FeatureBasis, PointMap, RidgeProblem, Solver, check_gram, register
-from mercer.solvers.block_systems import CHUNK, BlockSystem, PerDirection, PerEigenvector, TwoTerms
+from mercer.solvers.block_systems import BlockSystem, PerDirection, PerEigenvector, TwoTerms
 from mercer.solvers.conjugate_gradient import SketchedPreconditioner, Solution, conjugate_gradient
 from mercer.solvers.exact import Exact
 from mercer.solvers.kronecker import KroneckerPreconditioner, common_basis, pencil
 from mercer.solvers.ridge_path import RidgePath
 
 _SKETCH = 100
-"""Most products spent on a preconditioner."""
+"""Most products for a preconditioner."""
 
 
 class Structured(Solver):
@@ -59,7 +59,7 @@ class Structured(Solver):
         self.method = method
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return why not: an operator that is given by a matrix alone, without blocks."""
+        """Return a reason for operators that are a matrix alone, without blocks."""
         check_choice(self.method, "solver", ("auto", "exact", "cg"))
         check_real(self.tol, "tol", 0, 1, expected="a number between 0 and 1")
         check_whole(self.max_iter, "max_iter")
@@ -68,7 +68,7 @@ class Structured(Solver):
         return None
 
     def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is picked."""
+        """Return why this solver is chosen."""
         return "an operator-valued kernel is solved as its structure allows"
 
     def factorize(self, problem: RidgeProblem) -> BlockSystem:
@@ -94,7 +94,7 @@ class Structured(Solver):
 
 
 def _checked_blocks(kernel: OperatorValuedKernel, problem: RidgeProblem) -> BlockOperator:
-    """The blocks between the inputs, once they are known to fit and to come from valid kernels."""
+    """The blocks between the inputs, after checks of memory and of their kernels."""
     scalar, n = kernel.kernels(), problem.size
     way_out = "fit on fewer pairs, or use finite features (Entangled or PartialTrace with Nystroem)"
     memory.require(n, n, 4.0 + 4.0 * len(scalar), "the fit", way_out)
@@ -104,14 +104,22 @@ def _checked_blocks(kernel: OperatorValuedKernel, problem: RidgeProblem) -> Bloc
     return blocks
 
 
+def _scaled_grams(problem: RidgeProblem, blocks: BlockOperator) -> list[Array]:
+    """The scalar Gram matrices of a sum of separable kernels, times √w on both sides."""
+    grams = blocks.scalar_grams()
+    if problem.roots is None:
+        return grams
+    return [problem.scale_gram(namespace(gram).asarray(gram, copy=True)) for gram in grams]
+
+
 def _exact_system(problem: RidgeProblem, blocks: BlockOperator) -> BlockSystem | None:
+    """The system that takes the blocks apart; None if there is none."""
     if not isinstance(blocks, KroneckerSum):
         return None
-    roots = None if problem.roots is None else like(problem.roots, blocks.reference)
-    grams = blocks.grams if roots is None else [gram * roots * roots[:, None] for gram in blocks.grams]
+    grams = _scaled_grams(problem, blocks)
     if problem.observed is not None:
-        matrices = [_as_diagonal(T) for T in blocks.matrices]
-        basis = None if any(T is None for T in matrices) else common_basis([T for T in matrices if T is not None])
+        diagonals = [T for T in map(_as_diagonal, blocks.matrices) if T is not None]
+        basis = common_basis(diagonals) if len(diagonals) == len(grams) else None
         return None if basis is None else PerDirection(problem, blocks, grams, basis)
     basis = common_basis(blocks.matrices)
     if basis is not None and len(grams) != 2:
@@ -128,7 +136,7 @@ def _exact_system(problem: RidgeProblem, blocks: BlockOperator) -> BlockSystem |
 
 
 def _as_diagonal(T: Array) -> Array | None:
-    """The diagonal of T where all else is zero."""
+    """The diagonal of T; None if other entries are not zero."""
     if T.ndim == 1:
         return T
     off = to_numpy(T).copy()
@@ -138,51 +146,29 @@ def _as_diagonal(T: Array) -> Array | None:
 
 
 class Factored(BlockSystem):
-    r"""Blocks :math:`F(x)F(z)^\top`: the eigenvectors of :math:`B^\top B`, r×r, or of :math:`BB^\top` where that is smaller.
-
-    Missing outputs are rows of B that are left out, so partial observations are exact here.
-    """
+    r"""Blocks :math:`F(x)F(z)^\top`: one ridge regression with r coefficients, without the rows of missing outputs."""
 
     reason = "finite features: ridge regression with r coefficients"
 
     def __init__(self, problem: RidgeProblem, blocks: FactoredBlocks, basis: FeatureBasis) -> None:
         super().__init__(problem, blocks)
-        self.basis, features = basis, blocks.left
+        self.basis, self.features, features = basis, blocks.left, blocks.left
         xp = namespace(features)
         n, p, r = features.shape
         B = features if self.observed is None else features * self.observed[:, :, None]
         if problem.roots is not None:
             B = B * like(problem.roots, B)[:, None, None]
-        self.q = self.constants(B)
-        Y = self.Y
-        if self.q is not None:
-            B = B - self.q[:, :, None] * xp.sum(self.q[:, :, None] * B, axis=0)
-            Y = Y - self.q * xp.sum(self.q * Y, axis=0)
-        B = xp.reshape(B, (n * p, r))
-        small = B.T @ B if r <= n * p else B @ B.T
-        values, vectors = eigh(0.5 * (small + small.T))
-        values = clip_spectrum(values, "the Gram matrix of the features")
-        # directions at rounding level would be divided by next to nothing
-        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * float(values[-1])
-        first = min(int(xp.sum(xp.astype(values <= rounding, xp.int64))), values.shape[0] - 1)
-        values, vectors = values[first:], vectors[:, first:]
-        roots = xp.sqrt(values) + (0.0 if float(values[-1]) > 0 else 1.0)
-        left, right = (B @ (vectors / roots), vectors) if r <= n * p else (vectors, B.T @ (vectors / roots))
-        self.path = RidgePath(GramEigh(left, values, right * roots), xp.reshape(Y, (n * p, 1)))
+        Y, q = self.Y, self.constants(B)
+        if q is not None:
+            B = B - q[:, :, None] * xp.sum(q[:, :, None] * B, axis=0)
+            Y = Y - q * xp.sum(q * Y, axis=0)
+        self.path = RidgePath(GramEigh.of_features(xp.reshape(B, (n * p, r))), xp.reshape(Y, (n * p, 1)))
         self.centred = Y
 
-    def feature_weights(self, alpha: float) -> Array:
-        """Return w with h(x) = F(x) w + b, of length r."""
-        return self.path.coefficients(alpha)[0][:, 0]
-
     def map(self, alpha: float) -> PointMap:
-        """Return the map from inputs to points."""
-        weights, problem = self.feature_weights(alpha), self.problem
-        found = PointMap(self.basis, weights, None)
-        if problem.fit_intercept:
-            fitted = self.blocks.left @ weights  # type: ignore[attr-defined]
-            found.intercept = self.mean_output(like(problem.targets, fitted) - fitted)
-        return found
+        """Return the map from inputs to points, h(x) = F(x) w + b."""
+        weights = self.path.coefficients(alpha)[0][:, 0]
+        return PointMap(self.basis, weights, self._intercept(self.features @ weights))
 
     def _residuals(self, alpha: float) -> Array:
         """Y − h(x) on the training inputs, times √w."""
@@ -195,42 +181,29 @@ class Factored(BlockSystem):
         return self._residuals(alpha) / alpha
 
     def left_out_residuals(self, alpha: float) -> Array:
-        """Return (I − H_BB)⁻¹ (y_B − h(x_B)) with the blocks H_BB of the smoother, of each pair or group."""
-        xp = namespace(self.Y)
-        n, p = self.Y.shape
-        values, residuals = self.path.spectrum.values, self._residuals(alpha)
+        """Return yᵢ − h₋ᵢ(xᵢ) from the blocks of the smoother, of each pair or group."""
+        xp, (n, p), values = namespace(self.Y), self.Y.shape, self.path.spectrum.values
         rows = xp.reshape(self.path.spectrum.vectors, (n, p, -1))
-        members = self.problem.members or [np.asarray([i]) for i in range(n)]
-        parts, taken = [], []
-        for size in sorted({len(own) for own in members}):
-            same = [own for own in members if len(own) == size]
-            step = max(1, CHUNK // max((size * p) ** 2, size * p * rows.shape[2]))
-            for start in range(0, len(same), step):
-                own = np.stack(same[start : start + step])
-                taken.append(own.ravel())
-                some = xp.reshape(take(rows, own.ravel()), (len(own), size * p, -1))
-                smoother = xp.matmul(some * (values / (values + alpha)), xp.matrix_transpose(some))
-                left = eye(size * p, self.Y)[None, :, :] - smoother
-                if self.q is not None:
-                    q = xp.reshape(take(self.q, own.ravel()), (len(own), size, p))
-                    outer = q[:, :, :, None, None] * eye(p, q)[None, None, :, None, :] * q[:, None, None, :, :]
-                    left = left - xp.reshape(outer, (len(own), size * p, size * p))
-                right = xp.reshape(take(residuals, own.ravel()), (len(own), size * p, 1))
-                parts.append(xp.reshape(xp.linalg.solve(left, right), (len(own) * size, p)))
-        order = np.argsort(np.concatenate(taken))
-        return self.problem.unscaled(take(xp.concat(parts), order))
+
+        def smoother(own: np.ndarray) -> Array:
+            groups, size = own.shape
+            some = xp.reshape(take(rows, own), (groups, size * p, -1))
+            fitted = xp.matmul(some * (values / (values + alpha)), xp.matrix_transpose(some))
+            return eye(size * p, self.Y)[None, :, :] - fitted
+
+        return self._blocks_left_out(self._residuals(alpha), smoother, rows.shape[2])
 
 
 class Iterative(BlockSystem):
-    """Preconditioned conjugate gradients on the blocks as they are, missing outputs left out of the system.
+    """Preconditioned conjugate gradients, without missing outputs.
 
-    The preconditioner solves the nearest separable system where the blocks are a sum of separable ones, and deflates the
-    large eigenvalues where they are not.
+    The preconditioner solves the nearest separable system for sums of separable kernels, and deflates the large eigenvalues of
+    other blocks.
     """
 
     exact = False
     solution: Solution | None = None
-    """The course of the last iteration."""
+    """The result of the last iteration."""
 
     def __init__(self, problem: RidgeProblem, blocks: BlockOperator, tol: float, max_iter: int) -> None:
         super().__init__(problem, blocks)
@@ -238,11 +211,9 @@ class Iterative(BlockSystem):
         self.roots = None if problem.roots is None else like(problem.roots, blocks.reference)[:, None]
         self.q = self.constants(self.Y)
         self.preconditioner: Any
-        grams, matrices = blocks.scalar_grams(), getattr(blocks, "matrices", None)
+        matrices = getattr(blocks, "matrices", None)
         if matrices is not None:
-            if self.roots is not None:
-                grams = [gram * self.roots * self.roots.T for gram in grams]
-            self.preconditioner = KroneckerPreconditioner(grams, matrices)
+            self.preconditioner = KroneckerPreconditioner(_scaled_grams(problem, blocks), matrices)
             self.reason = "conjugate gradients, preconditioned by the nearest separable kernel"
         else:
             size = self.Y.shape[0] * self.Y.shape[1]
@@ -250,7 +221,7 @@ class Iterative(BlockSystem):
             self.reason = "conjugate gradients, preconditioned by a sketch of the blocks"
 
     def _seen(self, values: Array) -> Array:
-        """Values without missing outputs and without their part along the constants."""
+        """Values without missing outputs, orthogonal to the constants."""
         values = values if self.observed is None else values * self.observed
         return values if self.q is None else values - self.q * namespace(values).sum(self.q * values, axis=0)
 

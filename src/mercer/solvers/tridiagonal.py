@@ -1,9 +1,10 @@
-"""One alpha with an operator on the outputs, without the eigenvectors of the input Gram matrix."""
+"""The solver for one alpha with an operator, by a tridiagonal form of the input Gram matrix."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -12,40 +13,38 @@ from scipy.linalg import lapack
 from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, require_positive, to_numpy
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import RidgeProblem, Solver, register
+from mercer.solvers.base import EXACT_MATRICES, RidgeProblem, Solver, register
 from mercer.solvers.exact import Cholesky, Exact, separable_only
 from mercer.solvers.factorization import Factorization
 
-_MATRICES = 8
-"""n×n matrices a fit may hold at once (measured by ``python -m experiments bench core``)."""
-
 
 class TridiagonalForm:
-    r"""A Gram matrix as :math:`k = P T P^\top`, T tridiagonal, P a product of reflections that is never formed.
+    r"""A Gram matrix as :math:`k = P T P^\top` with T tridiagonal and P a product of reflections, which is not formed.
 
     Parameters
     ----------
     gram : array (n, n)
         k; overwritten.
     name : str
-        What to call it in errors.
+        The name of the matrix in errors.
     constant : array (n,), optional
-        A unit vector that k is orthogonal to; rows lose their part along it.
+        A unit vector that k is orthogonal to, and rows are made orthogonal to.
 
     Examples
     --------
     >>> form = TridiagonalForm(np.array([[2.0, 1.0, 1.0], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0]]), "the example")
-    >>> form.diagonal.round(6).tolist(), np.abs(form.beside).round(6).tolist()
+    >>> form.diagonal.round(6).tolist(), np.abs(form.off_diagonal).round(6).tolist()
     ([2.0, 2.0, 2.0], [1.414214, 0.0])
     """
 
     complete = True
 
-    def __init__(self, gram: np.ndarray, name: str, constant: np.ndarray | None = None) -> None:
+    def __init__(self, gram: Any, name: str, constant: Any = None) -> None:
         self.constant = constant
         work = int(lapack.dsytrd_lwork(len(gram), lower=1)[0])
         # the transpose is in the order LAPACK works in, so nothing is copied
-        packed, self.diagonal, self.beside, self._scales, _ = lapack.dsytrd(gram.T, lower=1, lwork=work, overwrite_a=1)
+        reduced = lapack.dsytrd(gram.T, lower=1, lwork=work, overwrite_a=1)
+        packed, self.diagonal, self.off_diagonal, self._scales, _ = reduced
         # the first reflection leaves the first row alone
         self._reflections = np.asfortranarray(packed[1:, :-1])
         self.lowest, self.highest = (self._eigenvalue(place) for place in (0, len(gram) - 1))
@@ -54,7 +53,7 @@ class TridiagonalForm:
 
     @property
     def definite(self) -> bool:
-        """Whether no eigenvalue is below zero by more than rounding."""
+        """True if no eigenvalue is below zero by more than rounding."""
         return self.lowest >= -len(self.diagonal) * self._rounding
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
@@ -66,15 +65,15 @@ class TridiagonalForm:
         return self._reflected(inside, "T")
 
     def whitened(self, inside: np.ndarray, ridge: float) -> np.ndarray:
-        """Return W with WᵀW = Vᵀ (k + ridge I)⁻¹ V, from PᵀV: by the triangular factor of T + ridge I."""
+        """Return W with WᵀW = Vᵀ (k + ridge I)⁻¹ V from PᵀV, by the triangular factor of T + ridge I."""
         found = np.array(inside)
         for i, (pivot, ratio) in enumerate(self._eliminated(np.ones(1), ridge)):
             found[i + 1 : i + 2] -= ratio * found[i]
             found[i] /= np.sqrt(pivot)
         return found
 
-    def solve(self, right: np.ndarray, gains: np.ndarray, alpha: float) -> np.ndarray:
-        """Return (cₐT + αI)⁻¹ times column a, for each column and its gain c; overwrites `right`."""
+    def solve(self, right: Any, gains: Any, alpha: float) -> np.ndarray:
+        """Return (cₐT + αI)⁻¹ times column a, for each column and its gain c; `right` is overwritten."""
         ratios = np.empty((len(right), len(gains)))
         for i, (pivot, ratio) in enumerate(self._eliminated(gains, alpha)):
             ratios[i] = ratio
@@ -85,23 +84,23 @@ class TridiagonalForm:
         return right
 
     def _eliminated(self, gains: np.ndarray, alpha: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the pivots of cT + αI downwards, each with the multiple of its row that the next row loses."""
-        # an alpha below the rounding of T would let a pivot pass through zero
-        ridges = np.maximum(alpha, 4.0 * self._rounding * gains)
-        if np.any(ridges > alpha):
+        """The pivots of cT + αI from the top, each with the multiple of its row that is taken from the next."""
+        # with an alpha below the rounding of T a pivot could be zero
+        alphas = np.maximum(alpha, 4.0 * self._rounding * gains)
+        if np.any(alphas > alpha):
             warnings.warn(
                 f"alpha={alpha:.3g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
-                f"{self.highest:.3g}; {float(np.max(ridges)):.3g} was used",
+                f"{self.highest:.3g}; {float(np.max(alphas)):.3g} was used",
                 NumericalWarning,
                 stacklevel=4,
             )
-        pivot = self.diagonal[0] * gains + ridges
-        for diagonal, beside in zip(self.diagonal[1:], self.beside, strict=True):
-            below = beside * gains
+        pivot = self.diagonal[0] * gains + alphas
+        for diagonal, off_diagonal in zip(self.diagonal[1:], self.off_diagonal, strict=True):
+            below = off_diagonal * gains
             ratio = below / pivot
             yield pivot, ratio
-            # no pivot is below the ridge, since no eigenvalue of cT + αI is, but by rounding
-            pivot = np.maximum(diagonal * gains + ridges - ratio * below, ridges)
+            # no eigenvalue of cT + αI is below alpha, and so no pivot but by rounding
+            pivot = np.maximum(diagonal * gains + alphas - ratio * below, alphas)
         yield pivot, np.zeros_like(pivot)
 
     def _reflected(self, rows: np.ndarray, transposed: str, constant: np.ndarray | None = None) -> np.ndarray:
@@ -115,12 +114,12 @@ class TridiagonalForm:
             block = found.T[:, 1:]
             work = 64 * max(block.shape)
             made, *_ = lapack.dormqr("R", transposed, self._reflections, self._scales, block, lwork=work, overwrite_c=1)
-            assert np.shares_memory(made, found), "reflected in a copy"
+            assert np.shares_memory(made, found)
         return found
 
     def _eigenvalue(self, place: int) -> float:
         chosen = {"eigvals_only": True, "select": "i", "select_range": (place, place)}
-        return float(scipy.linalg.eigh_tridiagonal(self.diagonal, self.beside, **chosen)[0])
+        return float(scipy.linalg.eigh_tridiagonal(self.diagonal, self.off_diagonal, **chosen)[0])
 
 
 class Tridiagonal(Solver):
@@ -128,8 +127,8 @@ class Tridiagonal(Solver):
 
     .. math:: k = P T P^\top, \qquad (c_a T + \alpha I)\, P^\top z_a = P^\top V q_a, \qquad C = Q\,\mathrm{diag}(c)\,Q^\top
 
-    Less work than an eigendecomposition of k (``python -m experiments bench core``), and as exact. The algebra is NumPy's,
-    wherever the Gram matrix is; one with slightly negative eigenvalues is left to `Exact`, which clips them.
+    Exact, with less work than an eigendecomposition of k (``python -m experiments bench core``). The algebra is NumPy's; a Gram
+    matrix with slightly negative eigenvalues is left to `Exact`, which clips them.
 
     Examples
     --------
@@ -144,24 +143,22 @@ class Tridiagonal(Solver):
     makes_gram = True
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return why not: alpha to be chosen, the identity operator, arrays that are not NumPy's, missing targets."""
-        if problem.alpha is None:
-            return "it solves one alpha, and alpha is to be chosen; use solver='auto' or Exact()"
+        """Return a reason for more than one alpha, the identity operator, other libraries than NumPy, and missing targets."""
         if problem.operator.is_identity:
             return "it is for an operator on the outputs, and came with operator=Identity(); use solver='auto' or Cholesky()"
         if not (is_numpy_array(problem.inputs) and is_numpy_array(problem.targets)):
             return "it works with NumPy arrays; use Exact()"
         if problem.wants_left_out:
             return "left-out points are wanted, which take eigenvectors; use solver='auto' or Exact()"
-        return separable_only(problem)
+        return separable_only(problem, one_alpha=True)
 
     def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is picked."""
+        """Return why this solver is chosen."""
         return "one alpha for each output direction needs a tridiagonal form, no eigenvectors"
 
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Make the Gram matrix and reduce it."""
-        gram = np.ascontiguousarray(to_numpy(problem.gram(_MATRICES, decomposed=True)))
+        gram: Any = np.ascontiguousarray(to_numpy(problem.gram(EXACT_MATRICES, decomposed=True)))
         mean, constant = None, problem.constant(gram)
         if constant is not None:
             gram, mean = problem.centre_gram(gram)
@@ -172,7 +169,7 @@ class Tridiagonal(Solver):
 class TridiagonalPath(Factorization):
     """A ridge problem with the input Gram matrix in tridiagonal form."""
 
-    def __init__(self, problem: RidgeProblem, form: TridiagonalForm, mean: np.ndarray | None) -> None:
+    def __init__(self, problem: RidgeProblem, form: TridiagonalForm, mean: Array | None) -> None:
         super().__init__(problem)
         self.form, self.mean = form, mean
 
@@ -182,23 +179,23 @@ class TridiagonalPath(Factorization):
         outputs = problem.operator_outputs(form, form.diagonal)
         operator = problem.operator.spectrum(outputs) or OperatorSpectrum(np.ones(outputs.coordinates.shape[1]), None)
         inside = outputs.inside
-        del outputs  # what is not needed any more is not held while there is more to come
+        del outputs  # saves its memory below
         inside = inside if operator.vectors is None else inside @ operator.vectors
         inside = form.solve(inside, operator.values, alpha)
         inside *= operator.values
         found = form.outside(inside if operator.vectors is None else inside @ operator.vectors.T)
-        if self.mean is None:
-            return problem.scaled(found), None
         # a small alpha makes coefficients large, and their rounding along the constant would be seen
-        found = problem.scaled(problem.centred(found))
-        return found, problem.mean(problem.targets) - self.mean @ found
+        dual = problem.scaled(problem.centred(found))
+        if self.mean is None or problem.targets is None:
+            return dual, None
+        return dual, problem.mean(problem.targets) - self.mean @ dual
 
     def left_out_residuals(self, alpha: float) -> Array:
-        """Return vⱼ − h₋ⱼ(xⱼ) for each pair, which takes the eigenvectors after all."""
+        """Return vⱼ − h₋ⱼ(xⱼ) for each pair, by eigenvectors."""
         return Exact().factorize(self.problem).left_out_residuals(alpha)
 
     def on_weights(self) -> Factorization:
-        """Return the factorization for weights on the training outputs, which takes the eigenvectors after all."""
+        """Return the factorization for weights on the training outputs, by eigenvectors."""
         return Exact().factorize(self.problem).on_weights()
 
 
