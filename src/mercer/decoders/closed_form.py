@@ -81,7 +81,7 @@ class VectorDecoder(Decoder):
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Keep the training outputs as vectors, and work out the box."""
         super().fit(embedding, loss)
-        self.vectors_ = as_vectors(embedding.outputs_, "outputs")
+        self.vectors_ = embedding.outputs_
         self.box_ = Box.of(self.bounds, self.vectors_)
         return self
 

@@ -227,7 +227,8 @@ def check_pairs(  # noqa: PLR0913
     all_outputs = (
         outputs if extra_outputs is None else _with_extra(outputs, listed(extra_outputs), codec, output_kernel)
     )
-    input_kernel, output_kernel = input_kernel.resolve(inputs), output_kernel.resolve(all_outputs)
+    input_kernel = input_kernel.resolve(inputs, checked=True)
+    output_kernel = output_kernel.resolve(all_outputs, checked=True)
     _check_seen(inputs, input_kernel, "X")
     _check_seen(outputs, output_kernel, "y")
     return Pairs(inputs, outputs, all_outputs, codec, input_kernel, output_kernel, metadata, weight, group, kept=kept)

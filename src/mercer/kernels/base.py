@@ -156,10 +156,10 @@ class Kernel(BaseEstimator):
         self.require_resolved()
         return self._prepared(X, name, checked)
 
-    def resolve(self, X: Any) -> Kernel:
-        """A kernel with everything that depends on data (a median scale, a centre) fixed from `X`."""
+    def resolve(self, X: Any, *, checked: bool = False) -> Kernel:
+        """A kernel with everything that depends on data (a median scale, a centre) fixed from `X`; `checked` as in `prepare`."""
         self.check_parameters()
-        return self._resolve(self.check(X))
+        return self._resolve(X if checked else self.check(X))
 
     @property
     def is_resolved(self) -> bool:

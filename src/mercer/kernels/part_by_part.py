@@ -60,10 +60,10 @@ class PartByPart(Kernel):
                 raise TypeError(f"{name}[{i}] is {sequence!r:.60}; expected a sequence of parts")
         return sequences
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Any, *, checked: bool = False) -> Kernel:
         """The same with the kernel on parts resolved on all parts."""
         self.check_parameters()
-        every = [part for sequence in self.check(X) for part in sequence]
+        every = [part for sequence in (X if checked else self.check(X)) for part in sequence]
         return PartByPart(self.kernel.resolve(_collected(every)), self.same_length)
 
     def _encode(self, X: np.ndarray, name: str) -> _Parts:

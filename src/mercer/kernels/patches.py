@@ -113,10 +113,15 @@ class Patches(VectorKernel):
     def _check(self, X: Any, name: str) -> Array:
         return as_pixels(X, self.shape, name)
 
-    def resolve(self, X: Any) -> Patches:
+    def resolve(self, X: Any, *, checked: bool = False) -> Patches:
         """The same with `kernel` resolved on the patches of `X`."""
         self.check_parameters()
-        return Patches(self.shape, self.size, self.overlap, resolved_on_patches(self.kernel, self.grid, self.check(X)))
+        return Patches(
+            self.shape,
+            self.size,
+            self.overlap,
+            resolved_on_patches(self.kernel, self.grid, X if checked else self.check(X)),
+        )
 
     def _encode(self, X: Array, name: str) -> list[Prepared]:
         return prepared_patches(self.kernel, self.grid, X)

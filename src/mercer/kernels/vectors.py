@@ -62,7 +62,7 @@ class Linear(VectorKernel):
 
     def feature_map(self, X: Any) -> Vectors:
         """The vectors themselves."""
-        return Vectors(self.check(X).shape[1])
+        return Vectors(np.shape(X)[1] if np.ndim(X) == 2 else self.check(X).shape[1])
 
 
 @dataclass(eq=False, repr=False)
@@ -252,7 +252,8 @@ class Vectors(FeatureMap):
 
     def __call__(self, X: Any) -> Array:
         """The vectors as they are."""
-        X = as_vectors(X)
+        # a checked collection is not checked again
+        X = X if getattr(X, "ndim", 0) == 2 and str(X.dtype).endswith("float64") else as_vectors(X)
         if X.shape[1] != self.dimension:
             raise ValueError(f"X has {X.shape[1]} features; expected {self.dimension}, as in training")
         return X

@@ -91,6 +91,11 @@ class RidgeProblem:
     orthogonal: bool = False
     wants_left_out: bool = False
 
+    @cached_property
+    def prepared(self) -> Any:
+        """The inputs, encoded once for the Gram matrix and for predictions."""
+        return self.kernel.prepare(self.inputs, checked=True)
+
     @property
     def size(self) -> int:
         """The number of pairs, n."""
@@ -146,7 +151,7 @@ class RidgeProblem:
         """
         # what is orthogonal to the constant does not show every negative eigenvalue
         seen = decomposed and not self.fit_intercept
-        gram = gram_matrix(self.kernel, self.inputs, "input", matrices, decomposed=seen)
+        gram = gram_matrix(self.kernel, self.prepared, "input", matrices, decomposed=seen)
         # a precomputed one may be the user's own matrix
         return self.scale_gram(namespace(gram).asarray(gram, copy=True) if self.kernel.pairwise else gram)
 
@@ -323,7 +328,7 @@ class KernelBasis:
         """Prepare the training inputs once for all predictions."""
         basis: Any = inputs
         if not kernel.pairwise:
-            basis = kernel.prepare(inputs if pivots is None else take(inputs, pivots))
+            basis = kernel.prepare(inputs if pivots is None else take(inputs, pivots), checked=True)
         return cls(kernel, basis, count(inputs), pivots)
 
     def values(self, inputs: Collection, reference: Array) -> Array:
@@ -387,6 +392,8 @@ class Solver(BaseEstimator):
     A new solver defines `supports` and `factorize`; `mercer.testing.check_solver` is its contract.
     """
 
+    one_alpha: bool = False
+    """Whether it solves for one value of alpha only; `Auto` does not ask it otherwise."""
     makes_gram: bool = False
     """True if the whole Gram matrix of the inputs is made, which folds may share."""
 
@@ -452,7 +459,7 @@ class Auto(Solver):
         """Return the solver for this problem, and the reason."""
         refused = []
         for solver in REGISTERED if self.solvers is None else self.solvers:
-            against = solver.supports(problem)
+            against = "it solves one alpha" if solver.one_alpha and problem.alpha is None else solver.supports(problem)
             if against is None:
                 return Choice(solver, solver.reason(problem))
             refused.append(f"{solver!r}: {against}")

@@ -73,7 +73,7 @@ class Exact(Solver):
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Make the Gram matrix and decompose it."""
         spectrum = problem.decomposed(self.device)
-        return RidgePath.of(problem, spectrum, KernelBasis.of(problem.kernel, problem.inputs), self.penalty)
+        return RidgePath.of(problem, spectrum, KernelBasis.of(problem.kernel, problem.prepared), self.penalty)
 
 
 def separable_only(problem: RidgeProblem, one_alpha: bool = False) -> str | None:
@@ -140,6 +140,7 @@ class Cholesky(Solver):
     Cholesky()
     """
 
+    one_alpha = True
     makes_gram = True
 
     def __init__(self, device: str | None = None) -> None:
@@ -194,7 +195,7 @@ class CholeskyFactor(Factorization):
         if q is not None:
             solved = self.solve(q[:, None], alpha)
             origin = problem.scaled(solved / float(q @ solved[:, 0]) / problem.total**0.5)[:, 0]
-        basis = KernelBasis.of(problem.kernel, problem.inputs)
+        basis = KernelBasis.of(problem.kernel, problem.prepared)
         return PointMap(SolvedWeights(basis, problem, self.factor, origin), None, None)
 
 

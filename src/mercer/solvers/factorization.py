@@ -45,7 +45,7 @@ class Factorization:
     def map(self, alpha: float) -> PointMap:
         """Return the map from inputs to points for one value of alpha."""
         coefficients, intercept = self.coefficients(alpha)
-        return PointMap(KernelBasis.of(self.problem.kernel, self.problem.inputs), coefficients, intercept)
+        return PointMap(KernelBasis.of(self.problem.kernel, self.problem.prepared), coefficients, intercept)
 
     def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
         """Return B and b with h(x) = k_x B + b."""

@@ -140,6 +140,7 @@ class Tridiagonal(Solver):
     [0.25, 0.25, 0.25]
     """
 
+    one_alpha = True
     makes_gram = True
 
     def supports(self, problem: RidgeProblem) -> str | None:
