@@ -33,8 +33,7 @@ class Covariance(SeparableOperator):
 
     def matrix(self, outputs: Outputs) -> Array:
         """Return VᵀV / N over all outputs, including those without inputs."""
-        rows = outputs.coordinates
-        rows = outputs.around_mean(rows.shape[0]) if self.centered else rows
+        rows = outputs.around_mean(outputs.coordinates.shape[0]) if self.centered else outputs.coordinates
         return rows.T @ rows / outputs.weight
 
     def spectrum(self, outputs: Outputs) -> OperatorSpectrum | None:

@@ -31,7 +31,6 @@ def partial_trace(P: Array, outputs: int, over: str = "inputs") -> Array:
 
     Examples
     --------
-    >>> import numpy as np
     >>> T, A = np.array([[2.0, 1.0], [1.0, 3.0]]), np.diag([1.0, 4.0, 5.0])
     >>> partial_trace(np.kron(T, A), outputs=2)  # T times the trace of A
     array([[20., 10.],
@@ -70,7 +69,6 @@ class PartialTrace(OperatorValuedKernel):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.kernels import Linear
     >>> PartialTrace([(Linear(), np.eye(2))]).resolve([[1.0, 2.0]], 2).block([1.0, 2.0], [3.0, 4.0])
     array([[11.,  0.],
@@ -208,7 +206,6 @@ class Entangled(OperatorValuedKernel):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from mercer.kernels import Linear
     >>> M = np.array([[1.0, 0.0], [1.0, 1.0]])  # p = 2 outputs, m = 2 features, r = 1
     >>> kernel = Entangled(Linear(), M.T.reshape(4, 1)).resolve([[1.0, 2.0]], 2)

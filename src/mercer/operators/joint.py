@@ -116,7 +116,6 @@ class TensorProductJoint(CoordinateJoint):
 
     Examples
     --------
-    >>> from mercer.kernels import Linear
     >>> TensorProductJoint(Linear(), Linear())([[2.0]], [[3.0]], [[5.0]], [[7.0]])
     array([[210.]])
     """
@@ -151,7 +150,6 @@ class DiagonalRegularizationJoint(CoordinateJoint):
 
     Examples
     --------
-    >>> from mercer.kernels import Linear
     >>> joint = DiagonalRegularizationJoint(Linear(), weight=0.5)
     >>> joint([[1.0, 2.0]], [[1.0, 1.0]], [[3.0, 4.0]], [[1.0, 0.0]])
     array([[7.]])
@@ -238,7 +236,6 @@ class InducedJoint(JointKernel):
 
     Examples
     --------
-    >>> from mercer.kernels import Linear
     >>> from mercer.operators import Covariance
     >>> X, Y = np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]])
     >>> InducedJoint(Linear(), Linear(), Covariance()).resolve(X, Y)(X, Y)  # x x' y y' (1² + 3²)/2

@@ -85,10 +85,8 @@ class SumOfSeparable(OperatorValuedKernel):
 
     Examples
     --------
-    A part shared by all tasks, and one for each task alone:
-
-    >>> import numpy as np
     >>> from mercer.kernels import Gaussian, Linear
+    >>> # a part shared by all tasks, and one for each task alone
     >>> kernel = SumOfSeparable([(Linear(), np.ones((2, 2))), (Gaussian(1.0), np.eye(2))])
     >>> kernel.block([2.0], [2.0])
     array([[5., 4.],
@@ -150,10 +148,8 @@ class Transformable(OperatorValuedKernel):
 
     Examples
     --------
-    The poster's Example 1:
-
     >>> from mercer.kernels import Linear
-    >>> kernel = Transformable(Linear(), [lambda X: X, lambda X: X**2])
+    >>> kernel = Transformable(Linear(), [lambda X: X, lambda X: X**2])  # Example 1 of the poster
     >>> kernel.block([2.0], [3.0])
     array([[ 6., 18.],
            [12., 36.]])

@@ -11,6 +11,8 @@ from mercer.core.arrays import Array, like
 from mercer.core.validation import check_real
 from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 
+_LENGTH = "a finite number, zero or more, in the units of the grid"
+
 
 class Smoothing(SeparableOperator):
     r"""Neighbouring points of a curve learned together, :math:`K(x, z) = k(x, z)\,T`, :math:`T_{st} = e^{-|s - t| / h}`.
@@ -61,9 +63,6 @@ class Smoothing(SeparableOperator):
         length = check_real(self.length, "length", 0, closed="left", expected=_LENGTH)
         values, vectors = _decomposed(tuple(points.tolist()), length, self.period, bool(self.quadrature))
         return OperatorSpectrum(like(values, reference), None if vectors is None else like(vectors, reference))
-
-
-_LENGTH = "a finite number, zero or more, in the units of the grid"
 
 
 @lru_cache(maxsize=32)

@@ -160,8 +160,6 @@ class CalibratedAnswers:
             carriers.append(Carrier(j, own, member(shown, i), *values))
         return Explanation(x, member(decode(predicted), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
 
-    # -- parts --------------------------------------------------------------------------------------
-
     def _left_out_points(self) -> Array:
         """Return the point of each training pair, predicted without it."""
         return to_backend_of(self.embedding_.outputs_, self.map_.left_out_points())
