@@ -9,10 +9,9 @@ from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
 from mercer.decoders.strings.base import Report
-from mercer.decoders.strings.beam import BeamSearch
-from mercer.decoders.strings.branch import BranchAndBound
 from mercer.decoders.strings.eulerian import EulerianWalk
 from mercer.decoders.strings.longest_path import LongestPath
+from mercer.decoders.strings.search import BeamSearch, BranchAndBound
 
 __all__ = [
     "Assignment",

@@ -80,9 +80,9 @@ class Decoder(BaseEstimator):
         `outputs` are the training outputs, or None where they are not known. By default, a decoder with a `reason` suits the
         distance of the kernel.
         """
-        return (
-            (cls(), cls.reason.format(kernel=unscaled(kernel))) if cls.reason and is_distance_of(loss, kernel) else None
-        )
+        if not cls.reason or not is_distance_of(loss, kernel):
+            return None
+        return cls(), cls.reason.format(kernel=unscaled(kernel))
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
         """The embedding this decoder works best with, and why; None where any will do."""
@@ -237,7 +237,7 @@ class Decoder(BaseEstimator):
 
     def _expectations(self, H: Array, kernel: type[Kernel], features: Callable[[Collection], Array]) -> np.ndarray:
         """Expectation of the features of a kernel under each point; the point itself where these are its coordinates."""
-        if hasattr(self.embedding_, "feature_map_") and isinstance(self.embedding_.kernel_, kernel):
+        if hasattr(self.embedding_, "feature_map_") and type(self.embedding_.kernel_) is kernel:
             return to_numpy(as_vectors(H, "H"))
         return to_numpy(self._weights(H)) @ to_numpy(features(self.embedding_.outputs_))
 

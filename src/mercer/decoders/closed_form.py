@@ -73,10 +73,8 @@ class VectorDecoder(Decoder):
 
     constructs = True
     bounds: Any
-    vectors_: Array
-    """The training outputs."""
-    box_: Box
-    """Limits of the answers; infinite where there is no box."""
+    vectors_: Any  # the training outputs
+    box_: Box  # limits of the answers; infinite where there is no box
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Keep the training outputs as vectors, and work out the box."""

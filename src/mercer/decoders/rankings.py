@@ -35,8 +35,9 @@ class RankingDecoder(Decoder):
 
     @classmethod
     def decodes(cls, kernel: Kernel) -> bool:
-        """For the kernels in `kernels`."""
-        return isinstance(layers(kernel).core, cls.kernels)
+        """For those in `kernels`, but not for a cosine of `Lehmer`, under which full rankings have different norms."""
+        found = layers(kernel)
+        return isinstance(found.core, cls.kernels) and not (found.normalized and isinstance(found.core, Lehmer))
 
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
@@ -122,12 +123,6 @@ class Sorting(RankingDecoder):
     kernels = (Borda, Lehmer)
     needs = "Borda(), or Lehmer() without a cosine,"
     method = "found by sorting"
-
-    @classmethod
-    def decodes(cls, kernel: Kernel) -> bool:
-        """For `Borda` and `Lehmer`; not for a cosine of `Lehmer`, under which full rankings have different norms."""
-        found = layers(kernel)
-        return super().decodes(kernel) and not (found.normalized and isinstance(found.core, Lehmer))
 
     def _place(self, mass: np.ndarray) -> np.ndarray:
         if isinstance(self.layers_.core, Borda):

@@ -13,8 +13,8 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.validation import check_real
 from mercer.decoders.strings.answers import Lengths
 from mercer.decoders.strings.base import Constructed
-from mercer.decoders.strings.beam import BeamSearch
 from mercer.decoders.strings.kernels import window_terms
+from mercer.decoders.strings.search import BeamSearch
 from mercer.decoders.strings.windows import WindowModel
 from mercer.kernels.base import Kernel
 

@@ -16,6 +16,7 @@ _AHEAD = 2  # symbols looked ahead
 # gains of the first, second, … copy of every stretch, best first, for each span; the state and the number of each copy; and
 # where the list of each span begins, and the last one ends
 Shares = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Limits = tuple[int, int, float, float]  # shortest and longest length, l(y, y), and a bound on (⟨h, φ(y)⟩ / ‖φ(y)‖)²
 
 
 @dataclass
@@ -143,11 +144,10 @@ class WindowModel(Model):
 
     def bounder(self, target: np.ndarray, low: int, high: int) -> Bounder:
         """The bounds of prefixes of one point."""
-        machine, terms = (self.machine.follow, self.endings), (self.distinct_spans, self.costs)
+        machine = (self.machine.follow, self.endings, self.distinct_spans, self.costs)
         shares, paths = self._shares(target, high), _paths(target, self.machine.follow, high)
-        reach = self._reach(target, high)
-        norm = -1.0 if self.norm is None else self.norm
-        return lambda prefixes: _bounds(_arrays(prefixes), machine, terms, shares, paths, (low, high), norm, reach)
+        limits = (low, high, -1.0 if self.norm is None else self.norm, self._reach(target, high))
+        return lambda prefixes: _bounds(_arrays(prefixes), machine, shares, paths, limits)
 
     def _shares(self, rise: np.ndarray, longest: int) -> Shares:
         """All copies that gain more than a stretch that never occurs."""
@@ -257,21 +257,13 @@ def _paths(rise: np.ndarray, follow: np.ndarray, longest: int) -> np.ndarray:
 
 
 @compiled
-def _bounds(  # noqa: PLR0913
-    prefixes: tuple[np.ndarray, ...],
-    machine: tuple[np.ndarray, np.ndarray],
-    terms: tuple[np.ndarray, np.ndarray],
-    shares: Shares,
-    paths: np.ndarray,
-    lengths: tuple[int, int],
-    norm: float,
-    reach: float,
+def _bounds(
+    prefixes: tuple[np.ndarray, ...], machine: tuple[np.ndarray, ...], shares: Shares, paths: np.ndarray, limits: Limits
 ) -> np.ndarray:
     """The bound of each prefix; a negative `norm` stands for a kernel that is not normalised."""
     _, text, size, linear, square, state = prefixes
-    follow, endings = machine
-    spans, costs = terms
-    low, high = lengths
+    follow, endings, spans, costs = machine
+    low, high, norm, reach = limits
     found = np.empty(len(size))
     counts = np.zeros(follow.shape[0], dtype=np.int64)
     best = np.empty(high + 1)
