@@ -342,7 +342,6 @@ def test_a_second_fit_is_as_good_as_new(name):
     assert_same(answers(model, case.new), answers(fresh, case.new))
 
 
-@pytest.mark.xfail(reason="what the first fit found stays where the second finds nothing of that name", strict=True)
 @pytest.mark.parametrize("regressor", [Neighbors(3), SVR(kernel="precomputed")], ids=repr)
 def test_a_fit_with_another_learner_leaves_nothing_behind(regressor):
     model = DependencyEstimator().fit(X, Y).set_params(regressor=regressor).fit(X, Y)

@@ -9,7 +9,7 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 import mercer
-from mercer import DependencyEstimator, NeighborsEstimator
+from mercer import DependencyEstimator, NeighborsEstimator, OperatorValuedRidge
 from mercer.core.arrays import NumericalWarning
 from mercer.embeddings import PrincipalComponents
 from mercer.kernels import (
@@ -409,3 +409,12 @@ def test_other_bad_arguments():
 def test_nothing_is_answered_before_fit(model, method):
     with pytest.raises(NotFittedError):
         getattr(model, method)(np.zeros((1, 2)))
+
+
+def test_missing_outputs_are_not_taken_for_right_answers():
+    X, Y = np.random.default_rng(0).standard_normal((2, 20, 2))
+    model = OperatorValuedRidge().fit(X, np.where(np.eye(20)[:, :2] > 0, np.nan, Y))
+    assert np.isnan(model.map_.left_out_points()[[0, 1], [0, 1]]).all()
+    with pytest.raises(ValueError, match=r"some training outputs are missing; call calibrate\(X, y\)"):
+        model.predict_set(X[:2])
+    assert len(model.calibrate(X, Y).predict_set(X[:2], 0.8)) == 2

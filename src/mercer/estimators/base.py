@@ -164,17 +164,22 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
             decoder.calibrate(to_backend_of(pairs.outputs, fitted.left_out_points()))
         attributes = dict(fitted.attributes)
         solver_reason = attributes.pop("solver_reason_", None) or learner.reason()
-        inputs = None if pairs.input_kernel.pairwise else pairs.inputs
-        self.__dict__.update(attributes)
-        self.reasons_ = {"solver": solver_reason, "decoder": decoder_reason, "embedding": embedding_reason}
-        self.map_, self.input_kernel_, self.output_kernel_ = fitted, pairs.input_kernel, kernel
-        self._codec, self.decoder_, self.embedding_ = pairs.codec, decoder, embedding
-        self._kept, self._inputs = pairs.kept, inputs
-        self.calibration_ = None
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-            if hasattr(pairs.metadata, name):
-                setattr(self, name, getattr(pairs.metadata, name))
+        seen = {name: value for name, value in vars(pairs.metadata).items() if name.endswith("_in_")}
+        found = {
+            "reasons_": {"solver": solver_reason, "decoder": decoder_reason, "embedding": embedding_reason},
+            "map_": fitted,
+            "input_kernel_": pairs.input_kernel,
+            "output_kernel_": kernel,
+            "decoder_": decoder,
+            "embedding_": embedding,
+            "calibration_": None,
+            "_codec": pairs.codec,
+            "_kept": pairs.kept,
+            "_inputs": None if pairs.input_kernel.pairwise else pairs.inputs,
+        }
+        # in one step: nothing of an earlier fit stays, and an interrupt finds the old model or the new one
+        unfitted = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = unfitted | attributes | seen | found
         return self
 
     def _criterion(self, loss: Loss | None, decoder: Decoder, embedding: Embedding, pairs: Pairs) -> Criterion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from math import prod
@@ -16,7 +16,16 @@ from sklearn.utils.validation import validate_data
 
 from mercer.core import memory
 from mercer.core.arrays import is_array, is_numpy_array, like, namespace, to_numpy
-from mercer.core.collections import Collection, concatenate, count, is_numeric, listed, reject_non_collection, take
+from mercer.core.collections import (
+    Collection,
+    concatenate,
+    count,
+    hash_key,
+    is_numeric,
+    listed,
+    reject_non_collection,
+    take,
+)
 from mercer.kernels.base import Kernel
 from mercer.solvers.base import sub_inputs
 
@@ -257,7 +266,8 @@ def check_weights_and_groups(
         if given.shape == ():
             given = np.full(n, given)
         if given.shape != (n,) or given.dtype.kind not in "biuf":
-            raise ValueError(f"sample_weight has shape {given.shape}; expected one number for each of the {n} pairs")
+            what = f"shape {given.shape}; expected one number for each of the {n} pairs"
+            raise ValueError(f"sample_weight has dtype {given.dtype} and {what}")
         given = given.astype(float)
         if not np.all(np.isfinite(given)) or np.any(given < 0):
             raise ValueError("sample_weight has negative or non-finite entries; expected numbers from 0 upwards")
@@ -268,12 +278,13 @@ def check_weights_and_groups(
             )
         weight = None if np.all(given[rows] == 1.0) else given[rows]
     if groups is not None:
-        labels = np.asarray(to_numpy(groups) if is_array(groups) else groups)
+        labels = to_numpy(groups) if is_array(groups) else np.fromiter(listed(groups), dtype=object)
         if labels.shape != (n,):
             raise ValueError(f"groups has shape {labels.shape}; expected one label for each of the {n} pairs")
-        names, group = np.unique(labels[rows], return_inverse=True)
-        if len(names) < 2:
-            raise ValueError(f"groups holds a single group, {names[0]!r}; expected at least two, to leave one out")
+        numbers: dict[Hashable, int] = {}
+        group = np.asarray([numbers.setdefault(hash_key(labels[row]), len(numbers)) for row in rows])
+        if len(numbers) < 2:
+            raise ValueError(f"groups holds a single group, {labels[rows[0]]!r}; expected at least two, to leave one out")
     return weight, group, None if len(rows) == n else rows
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.core.arrays import Array, is_numpy_array, namespace
+from mercer.core.arrays import Array, is_numpy_array, like, namespace
 from mercer.core.collections import Collection, count, take
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
@@ -212,11 +212,13 @@ class FittedRidge(PointMap):
         return self.ridge.groups
 
     def left_out_points(self) -> Array:
-        """Return the point of each pair from the fit without it, exactly; by folds where the solver iterates."""
+        """Return the point of each pair from the fit without it, NaN where outputs are missing; by folds for iterations."""
         if self.left_out is not None:
             return self.left_out
         if self.held is None:
-            return self.solver.factorize(self.ridge).left_out_points(self.alpha)
+            found = self.solver.factorize(self.ridge).left_out_points(self.alpha)
+            missing = None if self.ridge.observed is None else like(~self.ridge.observed, found)
+            return found if missing is None else namespace(found).where(missing, float("nan"), found)
         learner, problem = self.held
         return left_out_by_folds(replace(learner, alpha=self.alpha).fit, problem)
 

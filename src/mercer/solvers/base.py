@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,17 +12,7 @@ import scipy.sparse.linalg
 from sklearn.base import BaseEstimator
 
 from mercer.core import memory
-from mercer.core.arrays import (
-    Array,
-    NumericalWarning,
-    clip_spectrum,
-    eigh,
-    like,
-    namespace,
-    not_psd_message,
-    on_device,
-    to_numpy,
-)
+from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace, not_psd_message, on_device, to_numpy
 from mercer.core.collections import Collection, count, take
 from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.base import Kernel
@@ -236,9 +225,6 @@ def sub_inputs(kernel: Kernel, inputs: Collection, rows: np.ndarray, columns: np
     return take(chosen.T, columns).T if kernel.pairwise else chosen
 
 
-# -- Gram matrices --------------------------------------------------------------------------------------
-
-
 def gram_matrix(kernel: Kernel, objects: Collection, side: str, matrices: float, *, decomposed: bool = False) -> Array:
     """Return the Gram matrix of `objects`, checked; raise MemoryError unless `matrices` of its size fit."""
     n = count(objects)
@@ -297,20 +283,6 @@ def _extreme_eigenvalues(matrix: np.ndarray) -> tuple[float, float]:
         return 0.0, 0.0
     (highest,) = scipy.sparse.linalg.eigsh(matrix, which="LA", return_eigenvectors=False, **options)
     return lowest, highest
-
-
-def warn_low_rank(residual: float, side: str, columns: int) -> None:
-    """Warn if a low-rank factor leaves out more than a tenth of the trace."""
-    if residual > 0.1:
-        warnings.warn(
-            f"the low-rank factor of the {side} kernel ({columns} columns) leaves out {residual:.1%} of its trace; "
-            "raise rank, or give tol, if predictions are poor",
-            NumericalWarning,
-            stacklevel=4,
-        )
-
-
-# -- maps from inputs to points ---------------------------------------------------------------------------
 
 
 @dataclass
@@ -381,9 +353,6 @@ class PointMap:
         values = self.basis.values(inputs, self.coefficients)
         found = values if self.coefficients is None else values @ self.coefficients
         return found if self.intercept is None else found + like(self.intercept, found)
-
-
-# -- protocols --------------------------------------------------------------------------------------------
 
 
 class Solver(BaseEstimator):

@@ -6,24 +6,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mercer.core.arrays import (
-    Array,
-    add_to_diagonal,
-    cholesky,
-    eigh,
-    eye,
-    like,
-    namespace,
-    solve_triangular,
-    to_numpy,
-    zeros,
-)
+from mercer.core.arrays import Array, add_to_diagonal, cholesky, eigh, eye, like, namespace, solve_triangular, to_numpy
 from mercer.core.collections import Collection, take
 from mercer.operators.blocks import BlockOperator, KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.solvers.base import PointMap, RidgeProblem
+from mercer.solvers.exact import CholeskyFactor
 from mercer.solvers.factorization import Factorization, left_out
-from mercer.solvers.kronecker import CommonBasis, Pencil
+from mercer.solvers.kronecker import CommonBasis, Pencil, combined
 
 _CHUNK = 2**22
 """Most numbers in the blocks that are worked on at a time."""
@@ -87,8 +77,7 @@ class BlockSystem(Factorization):
         of `width` numbers for each p numbers of a pair.
         """
         xp, (n, p), q = namespace(residuals), residuals.shape, self.constants(residuals)
-        members = self.problem.members or list(np.arange(n)[:, None])
-        parts, taken = [], []
+        members, parts, taken = self.problem.members or list(np.arange(n)[:, None]), [], []
         for size in sorted({len(own) for own in members}):
             same = np.stack([own for own in members if len(own) == size])
             for own in np.array_split(same, -(-len(same) * size * size * p * max(p, width) // _CHUNK)):
@@ -173,9 +162,8 @@ class PerDirection(BlockSystem):
 
     def __init__(self, problem: RidgeProblem, blocks: KroneckerSum, grams: list[Array], basis: CommonBasis) -> None:
         super().__init__(problem, blocks)
-        self.grams, self.basis = grams, basis
-        self.targets = basis.into(self.Y)
-        self.gains = to_numpy(basis.values)
+        self.grams, self.basis, self.gains = grams, basis, to_numpy(basis.values)
+        self.targets = basis.into(like(problem.targets, blocks.reference))
         self.seen = np.ones(tuple(self.Y.shape), dtype=bool) if problem.observed is None else problem.observed
 
     def _groups(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -189,47 +177,34 @@ class PerDirection(BlockSystem):
             yield np.asarray(columns), np.flatnonzero(self.seen[:, columns[0]])
 
     def _by_direction(self, alpha: float, leave_out: bool) -> Array:
-        """C over √w, or with `leave_out` the residuals of pairs left out, times √w."""
-        result = zeros(tuple(self.targets.shape), self.targets)
-        n = self.targets.shape[0]
+        """C, or with `leave_out` the residuals of pairs left out, zero for missing outputs."""
+        problem, n, weight = self.problem, self.problem.size, self.problem.sample_weight
+        result = namespace(self.targets).zeros_like(self.targets)
         for columns, rows in self._groups():
-            parts = [float(c) * gram for c, gram in zip(self.gains[:, columns[0]], self.grams, strict=True)]
-            system = sum(parts[1:], start=parts[0])
-            if len(rows) < n:
-                system = take(take(system, rows).T, rows)
-            factor = cholesky(add_to_diagonal(system, alpha))
-            found = self._one(factor, take(take(self.targets, rows).T, columns).T, rows, leave_out)
-            if len(rows) < n:
-                found = take(eye(n, self.targets), rows).T @ found
+            gram = combined(self.gains[:, columns[0]], self.grams)
+            gram = gram if len(rows) == n else take(take(gram, rows).T, rows)
+            scalar = RidgeProblem(
+                problem.kernel,
+                rows,
+                take(take(self.targets, rows).T, columns).T,
+                fit_intercept=problem.fit_intercept,
+                sample_weight=None if weight is None else weight[rows],
+                groups=None if problem.groups is None else np.unique(problem.groups[rows], return_inverse=True)[1],
+            )
+            system = CholeskyFactor(scalar, cholesky(add_to_diagonal(gram, alpha)))
+            found = system.left_out_residuals(alpha) if leave_out else system.coefficients(alpha)[0]
+            found = found if len(rows) == n else take(eye(n, found), rows).T @ found
             for j, a in enumerate(columns.tolist()):
                 result[:, a] = found[:, j]
         return self.basis.out_of(result)
 
-    def _one(self, factor: Array, right: Array, rows: np.ndarray, leave_out: bool) -> Array:
-        q = self.problem.constant(factor)
-        q = None if q is None else take(q, rows)
-
-        def projected(columns: Array) -> Array:
-            solved = solve_triangular(factor, solve_triangular(factor, columns), transpose=True)
-            if q is None:
-                return solved
-            of_constant = solve_triangular(factor, solve_triangular(factor, q[:, None]), transpose=True)[:, 0]
-            return solved - of_constant[:, None] * ((q @ solved) / float(q @ of_constant))
-
-        coefficients = projected(right)
-        if not leave_out:
-            return coefficients
-        members = self.problem.members
-        if members is not None:
-            members = [own for own in (np.flatnonzero(np.isin(rows, own)) for own in members) if len(own)]
-        return left_out(projected(eye(len(rows), factor)), coefficients, members)
-
-    def _dual(self, alpha: float) -> Array:
+    def dual(self, alpha: float) -> Array:
+        """Return C, one row of p coefficients for each training input."""
         return self._by_direction(alpha, leave_out=False)
 
     def left_out_residuals(self, alpha: float) -> Array:
         """Return yᵢ − h₋ᵢ(xᵢ), zero for missing outputs."""
-        return self.problem.unscaled(self._by_direction(alpha, leave_out=True))
+        return self._by_direction(alpha, leave_out=True)
 
 
 class PerEigenvector(BlockSystem):
@@ -249,9 +224,8 @@ class PerEigenvector(BlockSystem):
         assert isinstance(self.blocks, KroneckerSum)
         for start in range(0, n, step):
             here = slice(start, min(start + step, n))
-            parts = [
-                self.values[l, here][:, None, None] * full(T)[None, :, :] for l, T in enumerate(self.blocks.matrices)
-            ]
+            terms = enumerate(self.blocks.matrices)
+            parts = [self.values[l, here][:, None, None] * full(T)[None, :, :] for l, T in terms]
             yield here, sum(parts[1:], start=parts[0]) + alpha * eye(p, self.inside)[None, :, :]
 
     def _dual(self, alpha: float) -> Array:

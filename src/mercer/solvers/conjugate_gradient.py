@@ -62,7 +62,7 @@ def conjugate_gradient(
     target = tol * dot(right, right) ** 0.5
     x, r = xp.zeros_like(right), right
     direction, before, iterations = xp.zeros_like(right), 1.0, 0
-    while dot(r, r) ** 0.5 > target and iterations < max_iter:
+    while dot(r, r) ** 0.5 > target and iterations < max_iter and before > 0:
         z = r if precondition is None else precondition(r)
         along = dot(r, z)
         direction = z + (along / before) * direction
@@ -83,15 +83,7 @@ class SketchedPreconditioner:
 
     With the Nyström approximation :math:`A \approx U \Lambda U^\top` of rank ℓ,
     :math:`P^{-1} = (\lambda_\ell + \alpha)\,U(\Lambda + \alpha)^{-1}U^\top + I - UU^\top`.
-
-    Parameters
-    ----------
-    apply : callable
-        x ↦ A x for a positive semi-definite A.
-    reference : array
-        An array of the shape of x.
-    rank : int
-        ℓ, the number of products.
+    `apply` is x ↦ A x for a positive semi-definite A, and `reference` an array of the shape of x.
     """
 
     def __init__(self, apply: LinearOperator, reference: Array, rank: int) -> None:

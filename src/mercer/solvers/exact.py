@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,18 +162,17 @@ class Cholesky(Solver):
         """Factor k + αI, in the memory of k."""
         assert problem.alpha is not None
         gram, alpha = on_device(problem.gram(_CHOLESKY_MATRICES), self.device), problem.alpha
-        try:
+        with suppress(np.linalg.LinAlgError):
             return CholeskyFactor(problem, cholesky(add_to_diagonal(gram, alpha)))
-        except np.linalg.LinAlgError:
-            values = np.linalg.eigvalsh(to_numpy(problem.gram()))
-            rounding = 10 * problem.size * np.finfo(float).eps * values[-1]
-            if values[0] > -rounding:
-                raise ValueError(
-                    f"alpha={alpha:g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
-                    f"{values[-1]:.3g}; use alpha={rounding:.1g} or more, or solver=Exact(), which works without it"
-                ) from None
-            name = f"the input Gram matrix of {problem.kernel!r}, at alpha={alpha:g},"
-            raise ValueError(not_psd_message(name, values[0], values[-1])) from None
+        values = np.linalg.eigvalsh(to_numpy(problem.gram()))
+        rounding = 10 * problem.size * np.finfo(float).eps * values[-1]
+        if values[0] > -rounding:
+            raise ValueError(
+                f"alpha={alpha:g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
+                f"{values[-1]:.3g}; use alpha={rounding:.1g} or more, or solver=Exact(), which works without it"
+            )
+        name = f"the input Gram matrix of {problem.kernel!r}, at alpha={alpha:g},"
+        raise ValueError(not_psd_message(name, values[0], values[-1]))
 
 
 class CholeskyFactor(Factorization):

@@ -55,7 +55,7 @@ def common_basis(matrices: Sequence[Array]) -> CommonBasis | None:
         return None
     sizes = [max(float(xp.linalg.matrix_norm(matrix)), np.finfo(float).tiny) for matrix in square]
     weights = [_WEIGHTS[l % len(_WEIGHTS)] * (1.0 + l // len(_WEIGHTS)) / size for l, size in enumerate(sizes)]
-    _, vectors = eigh(_combined(weights, square))
+    _, vectors = eigh(combined(weights, square))
     rows = []
     for matrix, size in zip(square, sizes, strict=True):
         turned = vectors.T @ (matrix @ vectors)
@@ -66,8 +66,8 @@ def common_basis(matrices: Sequence[Array]) -> CommonBasis | None:
     return CommonBasis(vectors, xp.stack(rows))
 
 
-def _combined(weights: Iterable[float], matrices: Iterable[Array]) -> Array:
-    """The sum of matrices times weights."""
+def combined(weights: Iterable[float], matrices: Iterable[Array]) -> Array:
+    """Return the sum of matrices times weights."""
     return reduce(add, (float(weight) * matrix for weight, matrix in zip(weights, matrices, strict=True)))
 
 
@@ -92,12 +92,9 @@ def _seem_to_commute(matrices: Sequence[Array]) -> bool:
 class Pencil:
     r"""Two terms as one: :math:`c_1 k_1 + c_2 k_2 + \alpha I = g\,A + (\mu\,k + \alpha I)` in every output direction."""
 
-    gains: Array
-    """g, one for each output direction."""
-    matrix: Array
-    """A."""
-    shift: Array | None
-    """μ k, positive semi-definite; None for zero."""
+    gains: Array  # g, one for each output direction
+    matrix: Array  # A
+    shift: Array | None  # μ k, positive semi-definite; None for zero
 
 
 def pencil(values: Array, grams: Sequence[Array]) -> Pencil | None:
@@ -131,8 +128,8 @@ class KroneckerPreconditioner:
     def __init__(self, grams: Sequence[Array], matrices: Sequence[Array]) -> None:
         square = [full(matrix) for matrix in matrices]
         a, b = nearest_weights(grams, square)
-        values, self.left = eigh(_combined(a, grams))
-        gains, self.right = eigh(_combined(b, square))
+        values, self.left = eigh(combined(a, grams))
+        gains, self.right = eigh(combined(b, square))
         self.values = clip_spectrum(values, "the input side of the Kronecker preconditioner")
         self.gains = clip_spectrum(gains, "the output side of the Kronecker preconditioner")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
-from mercer.core.arrays import on_device, solve_triangular
+from mercer.core.arrays import NumericalWarning, on_device, solve_triangular
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.embeddings.pivoted import Pivoted
-from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite, warn_low_rank
+from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite
 from mercer.solvers.exact import separable_only
 from mercer.solvers.ridge_path import RidgePath
 
@@ -55,17 +56,28 @@ class LowRank(Solver):
         self.rank_, self.residual_ = factorization.spectrum.values.shape[0], factorization.residual
         self.output_residual_ = float(getattr(embedding, "residual_", 0.0))
         if not embedding.fixed and embedding.coordinates_ is not None:
-            warn_low_rank(self.output_residual_, "output", embedding.coordinates_.shape[1])
+            _warn_low_rank(self.output_residual_, "output", embedding.coordinates_.shape[1])
 
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Factor the Gram matrix on pivots, and diagonalise the factor."""
         kernel, inputs = problem.kernel, problem.inputs
         found = pivoted_cholesky(kernel, inputs, rank=self.rank, tol=self.tol)
         check_finite(found.factor, kernel, "input")
-        warn_low_rank(found.residual, "input", len(found.pivots))
+        _warn_low_rank(found.residual, "input", len(found.pivots))
         factor, triangle = on_device(found.factor, self.device), on_device(found.triangle, self.device)
         spectrum = problem.decompose_features(factor)
         basis = solve_triangular(triangle, spectrum.basis, transpose=True)
         mean = None if spectrum.mean is None else triangle @ spectrum.mean
         spectrum = replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual, mean=mean)
         return RidgePath.of(problem, spectrum, KernelBasis.of(kernel, inputs, found.pivots))
+
+
+def _warn_low_rank(residual: float, side: str, columns: int) -> None:
+    """Warn if a low-rank factor leaves out more than a tenth of the trace."""
+    if residual > 0.1:
+        warnings.warn(
+            f"the low-rank factor of the {side} kernel ({columns} columns) leaves out {residual:.1%} of its trace; "
+            "raise rank, or give tol, if predictions are poor",
+            NumericalWarning,
+            stacklevel=4,
+        )

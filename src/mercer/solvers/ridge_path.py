@@ -228,13 +228,10 @@ class RidgePath(Factorization):
 
     def _mean_target(self) -> Array:
         """The weighted mean of the targets; of weights, the weights of the mean."""
-        along, roots = self.spectrum.constant, self.roots
+        along = self.spectrum.constant
         assert along is not None
-        xp, n = namespace(along), along.shape[0]
-        size = n**0.5 if roots is None else float(xp.sum(roots * roots)) ** 0.5
-        if self.targets is None:
-            return (along if roots is None else along * roots) / size
-        return (along @ self.targets) / size
+        weights = along if self.roots is None else along * self.roots
+        return (weights if self.targets is None else along @ self.targets) / float(namespace(along).sum(weights))
 
     def _smoother(self, alpha: float) -> Array:
         """S = I − H, for the identity operator."""

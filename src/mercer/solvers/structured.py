@@ -28,15 +28,8 @@ _SKETCH = 100
 class Structured(Solver):
     r"""Operator-valued kernels, :math:`(\mathbf{K} + \alpha I)\,c = y`, by the structure of the kernel.
 
-    ==========================================================  =================================================
-    kernel                                                      solved by
-    ==========================================================  =================================================
-    two terms, :math:`T_2 = \mu I + \nu T_1` (or exchanged)     one matrix pencil, exact, leave-one-out
-    terms whose T commute                                       a Cholesky factor per direction, exact, leave-one-out
-    terms whose Gram matrices commute                           a p×p system per eigenvector, exact, leave-one-out
-    finite features (entangled, partial trace, transforms)      r coefficients, exact, leave-one-out
-    anything else; T not diagonal with missing outputs          preconditioned conjugate gradients, to `tol`
-    ==========================================================  =================================================
+    `mercer.OperatorValuedRidge` has a table of what is solved exactly; anything else is solved by preconditioned conjugate
+    gradients.
 
     Parameters
     ----------
@@ -234,7 +227,7 @@ class Iterative(BlockSystem):
     def _dual(self, alpha: float) -> Array:
         found = conjugate_gradient(
             lambda C: self._product(C) + alpha * C,
-            self._seen(self.Y),
+            self._seen(self._seen(self.Y)),  # twice, since a large mean leaves rounding along the constants
             lambda R: self._seen(self.preconditioner(self._seen(R), alpha)),
             self.tol,
             self.max_iter,

@@ -162,7 +162,10 @@ class CalibratedAnswers:
 
     def _left_out_points(self) -> Array:
         """Return the point of each training pair, predicted without it."""
-        return to_backend_of(self.embedding_.outputs_, self.map_.left_out_points())
+        points = self.map_.left_out_points()
+        if not np.all(np.isfinite(to_numpy(points))):
+            raise ValueError("some training outputs are missing; call calibrate(X, y) with pairs that have all outputs")
+        return to_backend_of(self.embedding_.outputs_, points)
 
     def _jackknife_sets(self, X: Any, coverage: float, candidates: Any) -> list[Ranked]:
         """Return sets by the jackknife+, for maps whose fits without one pair follow from weights."""
