@@ -114,7 +114,7 @@ def test_leaving_out_changes_nothing():
 
 def test_wrong_lengths_and_kernels_are_refused():
     embedding = Implicit().fit(Positions(), OUTPUTS)
-    with pytest.raises(ValueError, match="length=5, and the longest training output has 4"):
+    with pytest.raises(ValueError, match="length=5; expected a whole number up to 4, the length of the longest"):
         PerPosition(5).fit(embedding)
     for length in (-1, 2.5, True):
         with pytest.raises(ValueError, match="expected a whole number"):

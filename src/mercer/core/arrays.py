@@ -12,12 +12,12 @@ import scipy.linalg
 from array_api_compat import (
     array_namespace,
     device,
+    is_array_api_obj,
     is_numpy_array,
     is_numpy_namespace,
     is_torch_array,
     is_torch_namespace,
 )
-from array_api_compat import is_array_api_obj
 
 
 class Collection(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
@@ -52,19 +52,11 @@ class Labels:
         return {} if self.attribute is None else {self.attribute: label}
 
 
-@dataclass(frozen=True)
-class GraphLabels:
+class GraphLabels(NamedTuple):
     """The labels of nodes and edges."""
 
     nodes: Labels
     edges: Labels
-
-    def bare(self, graph: Any) -> Any:
-        """The graph with these labels and no other attributes."""
-        found = networkx().Graph()
-        found.add_nodes_from((node, self.nodes.data(self.nodes.of(data))) for node, data in graph.nodes(data=True))
-        found.add_edges_from((u, v, self.edges.data(self.edges.of(data))) for u, v, data in graph.edges(data=True))
-        return found
 
 
 class Barycenter(Decoder):
@@ -142,8 +134,10 @@ class Barycenter(Decoder):
         super().fit(embedding, loss)
         nodes = Labels.of_graphs(graphs, self.node_label, "node")
         self.labels_ = GraphLabels(nodes, Labels.of_graphs(graphs, self.edge_label, "edge"))
+        largest = max(graphs, key=lambda own: own.number_of_edges())
+        part = _Part.of(largest, self.labels_)
         try:
-            embedding.kernel_.diag([self.labels_.bare(max(graphs, key=lambda own: own.number_of_edges()))])
+            embedding.kernel_.diag([self._rounded(part.features, part.channels, largest.number_of_edges())])
         except ValueError as error:
             raise ValueError(
                 f"Barycenter builds graphs with node_label={self.node_label!r} and edge_label={self.edge_label!r}, which "
@@ -234,10 +228,8 @@ class _Part:
     """A training graph as matrices."""
 
     structure: np.ndarray
-    features: np.ndarray
-    """One column for each label, a one in that of the node."""
-    channels: np.ndarray
-    """An adjacency matrix for each edge label."""
+    features: np.ndarray  # one column for each label, a one in that of the node
+    channels: np.ndarray  # an adjacency matrix for each edge label
 
     @property
     def size(self) -> int:

@@ -180,8 +180,7 @@ class Standardized(Decoder):
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Prepare to decode; scores are those of `Candidates` until `calibrate`."""
-        expected = "a number from 0 to 1 in Standardized"
-        check_real(self.strength, "strength", 0, 1, closed="both", expected=expected)
+        check_real(self.strength, "strength", 0, 1, closed="both", expected="a number from 0 to 1 in Standardized")
         return super().fit(embedding, loss).calibrate(None)
 
     def calibrate(self, points: Array | None) -> Self:

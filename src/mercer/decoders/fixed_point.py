@@ -108,13 +108,9 @@ class FixedPoint(VectorDecoder):
         for begin in range(0, weights.shape[0], size):
             rows = np.arange(begin, min(begin + size, weights.shape[0]))
             owner = np.repeat(rows, each)
-            points, values, steps = mean_shift(
-                sums.only(owner),
-                self._starts(take(weights, rows), centres, first[rows]) - origin,
-                (take(low, owner) - origin, take(high, owner) - origin),
-                max_iter=self.max_iter,
-                tol=self.tol,
-            )
+            starts = self._starts(take(weights, rows), centres, first[rows]) - origin
+            box = (take(low, owner) - origin, take(high, owner) - origin)
+            points, values, steps = mean_shift(sums.only(owner), starts, box, max_iter=self.max_iter, tol=self.tol)
             # of maxima equal up to the tolerance, the one from the better start
             slack = _MAXIMUM * xp.sum(xp.abs(take(weights, rows)), axis=1)
             highest, _ = top(xp.reshape(values, (len(rows), each)), 1, slack)
@@ -225,8 +221,7 @@ def mean_shift(
         if done.any():
             converged.append(active.only(np.flatnonzero(done)))
             active = active.only(np.flatnonzero(~done))
-    converged.append(active)
-    order = np.argsort(np.concatenate([part.number for part in converged]))
-    points = take(xp.concat([part.points for part in converged]), order)
-    values = take(xp.concat([part.values for part in converged]), order)
-    return points, values, iteration
+    parts = [*converged, active]
+    order = np.argsort(np.concatenate([part.number for part in parts]))
+    points, values = (xp.concat(each) for each in zip(*((part.points, part.values) for part in parts), strict=True))
+    return take(points, order), take(values, order), iteration

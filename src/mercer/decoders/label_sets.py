@@ -83,8 +83,7 @@ class Thresholded(_LabelSetDecoder):
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the labels."""
-        expected = "a finite number in Thresholded, such as 0.5"
-        check_real(self.threshold, "threshold", -np.inf, np.inf, expected=expected)
+        check_real(self.threshold, "threshold", -np.inf, np.inf, expected="a finite number in Thresholded, such as 0.5")
         return super().fit(embedding, loss)
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
@@ -119,10 +118,9 @@ class ExpectedF1(_LabelSetDecoder):
     True
     """
 
+    losses = (F1,)
     loss_: F1
     features_: SizedIndicators
-
-    losses = (F1,)
 
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
@@ -138,9 +136,8 @@ class ExpectedF1(_LabelSetDecoder):
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the labels and the sizes."""
         loss = F1() if loss is None else loss
-        check_instance(
-            loss, "loss", F1, expected="mercer.losses.F1() in ExpectedF1; use decoder='auto' or ExpectedLoss()"
-        )
+        expected = "mercer.losses.F1() in ExpectedF1; use decoder='auto' or ExpectedLoss()"
+        check_instance(loss, "loss", F1, expected=expected)
         super().fit(embedding, loss)
         self.loss_.check_parameters()
         self.features_ = LabelsBySize().feature_map(embedding.outputs_)
@@ -168,10 +165,7 @@ class ExpectedF1(_LabelSetDecoder):
 def _best_sets(  # noqa: PLR0913
     points: np.ndarray, label: np.ndarray, row: np.ndarray, sizes: np.ndarray, labels: int, empty: np.ndarray
 ) -> np.ndarray:
-    """For each point, the labels of the set of highest expected F1.
-
-    Column c of `points` is P_ls for l = ``label[c]`` and s = ``sizes[row[c]]``; `empty` is the expected F1 of the empty set.
-    """
+    """For each point, the labels of the best set; P_ls is column c where l = label[c] and s = sizes[row[c]]."""
     chosen = np.zeros((len(points), labels), dtype=np.bool_)
     mass = np.empty((len(sizes), labels))
     worth = np.empty(labels)

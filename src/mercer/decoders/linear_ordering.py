@@ -66,10 +66,7 @@ def wins(gains: np.ndarray) -> np.ndarray:
 
 
 def best_of_all(pairs: np.ndarray, items: int) -> np.ndarray:
-    """The position of each item in the best of all orders, for rows of gains, one for each pair i < j.
-
-    Of equally good orders the first in lexicographic order.
-    """
+    """The position of each item in the best of all orders, the first of them, for rows of gains of pairs i < j."""
     orders, signs = _all_orders(items)
     return orders[np.argmax(pairs @ signs.T, axis=1)]
 

@@ -11,7 +11,7 @@ from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
 from mercer.decoders.base import Decoder, Ranked, check_count, factor, register, unscaled
 from mercer.decoders.pool import snapped
-from mercer.decoders.strings.answers import Alphabet
+from mercer.decoders.strings.base import Alphabet
 from mercer.embeddings.base import Embedding
 from mercer.kernels import Positions
 from mercer.kernels.base import Kernel
@@ -61,11 +61,10 @@ class PerPosition(Decoder):
         self._alphabet = Alphabet(list(self.indicators_.symbols), type(embedding.outputs_[0]))
         if self.length is not None:
             longest = self.indicators_.positions
-            if check_whole(self.length, "length", 0, expected="a whole number, or None for any length") > longest:
-                raise ValueError(
-                    f"length={self.length}, and the longest training output has {longest} symbols; expected "
-                    "at most that, since nothing is known of later positions"
-                )
+            expected = (
+                f"a whole number up to {longest}, the length of the longest training output, or None for any length"
+            )
+            check_whole(self.length, "length", 0, longest, expected=expected)
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:

@@ -154,11 +154,11 @@ class _Check:
 
     def left_out(self, held: Callable[[FittedMap], Learner] | str | None) -> None:
         """Left-out points are those of a fit without the pair, or do not depend on its output."""
-        found = to_numpy(self.fitted.left_out_points())
+        found = self._left_out(self.fitted)
         expected = (self.size, self._width())
         self.require(found.shape == expected, f"left_out_points has shape {found.shape}; expected {expected}")
         self._check_unchanged(self.before, "left_out_points")
-        self.same(self.fitted.left_out_points(), found, "left-out points asked for twice")
+        self.same(self._left_out(self.fitted), found, "left-out points asked for twice")
         if held != "folds":
             again = held(self.fitted) if callable(held) else self.learner
             seen = self._observed(slice(None))
@@ -170,7 +170,7 @@ class _Check:
         """Two fits are the same."""
         first, again = self.fitted, self.learner.fit(self.problem)
         same = np.array_equal(to_numpy(first.points(self.queries)), to_numpy(again.points(self.queries)))
-        same &= np.array_equal(to_numpy(first.left_out_points()), to_numpy(again.left_out_points()))
+        same &= np.array_equal(self._left_out(first), self._left_out(again))
         self.require(same, "two fits on the same problem differ")
 
     def constant(self) -> None:
@@ -225,13 +225,18 @@ class _Check:
                 "partial": True,
             }
             changed = self.learner.fit(replace(problem, **parts))
-            again, seen = to_numpy(changed.left_out_points())[own], self._observed(own)
+            again, seen = self._left_out(changed)[own], self._observed(own)
             what = f"left-out points of pairs {own.tolist()} whose own outputs are changed"
             self.same(again * seen, found[own] * seen, what)
 
     def _width(self) -> int:
         targets = self.problem.targets
         return self.size if targets is None else int(targets.shape[1])
+
+    def _left_out(self, fitted: FittedMap) -> np.ndarray:
+        """Left-out points, zero at missing outputs."""
+        points = to_numpy(fitted.left_out_points())
+        return points if self.problem.observed is None else np.where(self.problem.observed, points, 0.0)
 
     def _observed(self, rows: Any) -> Any:
         """One for each target that is known, zero for those that are missing."""

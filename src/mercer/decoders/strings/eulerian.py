@@ -11,8 +11,7 @@ import numpy as np
 
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.validation import check_real
-from mercer.decoders.strings.answers import Lengths
-from mercer.decoders.strings.base import Constructed
+from mercer.decoders.strings.base import Constructed, Lengths
 from mercer.decoders.strings.kernels import window_terms
 from mercer.decoders.strings.search import BeamSearch
 from mercer.decoders.strings.windows import WindowModel

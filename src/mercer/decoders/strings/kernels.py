@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import product
 from math import comb
 from typing import Any
 
@@ -130,15 +130,9 @@ def neighbours(texts: list[list[int]], term: Term, symbols: int) -> list[list[in
             f"{len(seen)} stretches of {n} symbols out of {symbols} occur, and with {term.changes} mismatches they are too many "
             f"to keep apart (over {_STATES}); use Candidates(), fewer mismatches or a smaller alphabet"
         )
-    found: set[tuple[int, ...]] = set()
-    for stretch in seen:
-        for places in combinations(range(n), term.changes):
-            for symbol in product(range(symbols), repeat=len(places)):
-                changed = list(stretch)
-                for place, new in zip(places, symbol, strict=True):
-                    changed[place] = new
-                found.add(tuple(changed))
-    return [list(stretch) for stretch in sorted(found)]
+    for _ in range(term.changes):
+        seen = {(*one[:i], symbol, *one[i + 1 :]) for one in seen for i in range(n) for symbol in range(symbols)}
+    return [list(stretch) for stretch in sorted(seen)]
 
 
 def _around(term: Term, symbols: int) -> int:

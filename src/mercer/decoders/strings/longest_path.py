@@ -13,8 +13,7 @@ from mercer.core.arrays import to_numpy
 from mercer.core.compiled import compiled
 from mercer.decoders.base import register
 from mercer.decoders.pool import snapped
-from mercer.decoders.strings.answers import Lengths
-from mercer.decoders.strings.base import Constructed, StringDecoder
+from mercer.decoders.strings.base import Constructed, Lengths, StringDecoder
 from mercer.decoders.strings.kernels import position_span, require_room
 from mercer.kernels.base import Kernel
 
@@ -119,9 +118,7 @@ class PositionMachine:
         follow = np.full((len(states), symbols), -1, dtype=np.int32)
         for i, (position, stretch) in enumerate(states):
             if stretch:
-                before = number.get((position - 1, stretch[:-1]))
-                if before is not None:
-                    follow[before, stretch[-1]] = i
+                follow[number[position - 1, stretch[:-1]], stretch[-1]] = i
         for i, (position, stretch) in enumerate(states):
             missing = follow[i] < 0
             if stretch:

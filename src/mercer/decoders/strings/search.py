@@ -16,8 +16,7 @@ from scipy import sparse
 from mercer.core.arrays import to_numpy
 from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import register, unscaled
-from mercer.decoders.strings.answers import Lengths
-from mercer.decoders.strings.base import Constructed, StringDecoder
+from mercer.decoders.strings.base import Constructed, Lengths, StringDecoder
 from mercer.decoders.strings.kernels import Term, neighbours, part_lengths, unnormalised, window_terms
 from mercer.decoders.strings.prefixes import Model, Prefixes
 from mercer.decoders.strings.subsequences import SubsequenceModel
@@ -25,6 +24,7 @@ from mercer.decoders.strings.windows import Automaton, WindowModel
 from mercer.kernels import Subsequence
 from mercer.kernels.base import Kernel
 
+Words = list[tuple[float, list[int]]]  # score and symbol numbers of some sequences
 _ITEMS = 2**20  # most extensions scored at a time
 _FEATURES = 2**16  # most subsequences a model counts
 _BATCH = 256  # prefixes extended at a time
@@ -129,14 +129,12 @@ class BeamSearch(StringDecoder):
         return found
 
 
-def grow(
-    model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int
-) -> list[list[tuple[float, list[int]]]]:
+def grow(model: Model, targets: np.ndarray, lengths: Lengths, width: int, k: int) -> list[Words]:
     """Score and symbols of the k best sequences met by a beam, for each row of `targets`; the path does not depend on k."""
     n, longest = len(targets), int(lengths.high.max())
     ahead = model.outlook(targets)
     beam = model.starts(targets, width, longest)
-    found: list[list[tuple[float, list[int]]]] = [[] for _ in range(n)]
+    found: list[Words] = [[] for _ in range(n)]
     for size in range(model.shortest, longest + 1):
         scores = model.value(beam.linear, beam.square)
         inside = (lengths.low[beam.owner] <= size) & (size <= lengths.high[beam.owner])
@@ -227,7 +225,7 @@ class Search:
     target: np.ndarray  # one row
     lengths: tuple[int, int]  # the shortest and the longest allowed
     k: int
-    best: list[tuple[float, list[int]]]  # score and symbols of the best sequences so far, best first
+    best: Words  # the best sequences so far, best first
 
     def run(self, seconds: float) -> float:
         """Search until nothing is open or the time is over; return a score that no sequence exceeds."""
