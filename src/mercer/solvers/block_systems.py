@@ -71,23 +71,17 @@ class BlockSystem(Factorization):
         return xp.sum(weights * rows, axis=0) / xp.sum(weights, axis=0)
 
     def _blocks_left_out(self, residuals: Array, smoother: Callable[[np.ndarray], Array], width: int) -> Array:
-        """(S_BB)⁻¹ (S V)_B of each pair or group B.
+        """(S_BB)⁻¹ (S V)_B of each pair or group B, from S V.
 
-        `residuals` is S V; `smoother` gives S_BB, the constants apart, for rows (m, size) of groups of one size, from arrays
-        of `width` numbers for each p numbers of a pair.
+        `smoother` gives S_BB for rows (m, size) of groups of one size, from `width` numbers for each output of a pair.
         """
-        xp, (n, p), q = namespace(residuals), residuals.shape, self.constants(residuals)
+        xp, (n, p) = namespace(residuals), residuals.shape
         members, parts, taken = self.problem.members or list(np.arange(n)[:, None]), [], []
         for size in sorted({len(own) for own in members}):
             same = np.stack([own for own in members if len(own) == size])
             for own in np.array_split(same, -(-len(same) * size * size * p * max(p, width) // _CHUNK)):
-                shape, blocks = (len(own), size * p, size * p), smoother(own)
-                if q is not None:
-                    along = take(q, own)
-                    outer = along[:, :, :, None, None] * eye(p, q)[None, None, :, None, :] * along[:, None, None, :, :]
-                    blocks = blocks - xp.reshape(outer, shape)
                 right = xp.reshape(take(residuals, own), (len(own), size * p, 1))
-                parts.append(xp.reshape(xp.linalg.solve(blocks, right), (len(own) * size, p)))
+                parts.append(xp.reshape(xp.linalg.solve(smoother(own), right), (len(own) * size, p)))
                 taken.append(own.ravel())
         return self.problem.unscaled(take(xp.concat(parts), np.argsort(np.concatenate(taken))))
 
@@ -119,7 +113,7 @@ class TwoTerms(BlockSystem):
         self.targets = problem.centred(basis.into(self.Y))
 
     def _decomposed(self, alpha: float) -> tuple[Array, Array]:
-        """V and D = g λ + 1 with (g A + M)⁻¹ = V diag(1 / D) Vᵀ for every g."""
+        """V and D = g λ + 1 with (g A + M)⁻¹ = V diag(1 / D) Vᵀ for every g, orthogonal to the constant."""
         xp, found = namespace(self.targets), self.found
         if found.shift is None:
             values, vectors = eigh(xp.asarray(found.matrix, copy=True))
@@ -130,7 +124,7 @@ class TwoTerms(BlockSystem):
             inside = solve_triangular(factor, half.T)
             values, vectors = eigh(0.5 * (inside + inside.T))
             vectors = solve_triangular(factor, vectors, transpose=True)
-        return vectors, values[:, None] * found.gains + 1.0
+        return self.problem.centred(vectors), values[:, None] * found.gains + 1.0
 
     def _dual(self, alpha: float) -> Array:
         vectors, divisor = self._decomposed(alpha)
@@ -139,17 +133,14 @@ class TwoTerms(BlockSystem):
     def left_out_residuals(self, alpha: float) -> Array:
         """Return yᵢ − h₋ᵢ(xᵢ): each output direction is a scalar problem."""
         vectors, divisor = self._decomposed(alpha)
-        xp, q = namespace(vectors), self.problem.constant(vectors)
-        coefficients, parts = vectors @ ((vectors.T @ self.targets) / divisor), []
-        if self.problem.members is None:
-            diagonal = (vectors * vectors) @ (1.0 / divisor)
-            diagonal = diagonal if q is None else diagonal - (q * q / alpha)[:, None]
-            return self.problem.unscaled(self.basis.out_of(coefficients / diagonal))
-        for a in range(divisor.shape[1]):
-            inverse = (vectors / divisor[:, a]) @ vectors.T
-            inverse = inverse if q is None else inverse - q[:, None] * q / alpha
-            parts.append(left_out(inverse, coefficients[:, a : a + 1], self.problem.members))
-        return self.problem.unscaled(self.basis.out_of(xp.concat(parts, axis=1)))
+        left, members = vectors @ ((vectors.T @ self.targets) / divisor), self.problem.members
+        if members is None:
+            left = left / ((vectors * vectors) @ (1.0 / divisor))
+        else:
+            inverses = [(vectors / divisor[:, a]) @ vectors.T for a in range(divisor.shape[1])]
+            parts = [left_out(each, left[:, a : a + 1], members) for a, each in enumerate(inverses)]
+            left = namespace(left).concat(parts, axis=1)
+        return self.problem.unscaled(self.basis.out_of(left))
 
 
 class PerDirection(BlockSystem):
@@ -215,8 +206,8 @@ class PerEigenvector(BlockSystem):
     def __init__(self, problem: RidgeProblem, blocks: KroneckerSum, basis: CommonBasis) -> None:
         super().__init__(problem, blocks)
         assert basis.vectors is not None
-        self.vectors, self.values = basis.vectors, basis.values
-        self.inside = basis.vectors.T @ problem.centred(self.Y)
+        self.vectors, self.values = problem.centred(basis.vectors), basis.values
+        self.inside = self.vectors.T @ self.Y
 
     def _systems(self, alpha: float) -> Iterator[tuple[slice, Array]]:
         n, p = self.inside.shape

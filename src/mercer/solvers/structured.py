@@ -175,13 +175,17 @@ class Factored(BlockSystem):
 
     def left_out_residuals(self, alpha: float) -> Array:
         """Return yᵢ − h₋ᵢ(xᵢ) from the blocks of the smoother, of each pair or group."""
-        xp, (n, p), values = namespace(self.Y), self.Y.shape, self.path.spectrum.values
+        xp, (n, p), values, q = namespace(self.Y), self.Y.shape, self.path.spectrum.values, self.constants(self.Y)
         rows = xp.reshape(self.path.spectrum.vectors, (n, p, -1))
 
         def smoother(own: np.ndarray) -> Array:
             groups, size = own.shape
             some = xp.reshape(take(rows, own), (groups, size * p, -1))
             fitted = xp.matmul(some * (values / (values + alpha)), xp.matrix_transpose(some))
+            if q is not None:
+                along = take(q, own)
+                outer = along[:, :, :, None, None] * eye(p, q)[None, None, :, None, :] * along[:, None, None, :, :]
+                fitted = fitted + xp.reshape(outer, fitted.shape)
             return eye(size * p, self.Y)[None, :, :] - fitted
 
         return self._blocks_left_out(self._residuals(alpha), smoother, rows.shape[2])
