@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class Decoder(BaseEstimator):
     candidates. A new decoder defines `decode`; one that compares candidates by another score defines `_points` and `_features`
     instead. With `suits`, and `register` beside the class, ``decoder="auto"`` finds it.
 
-    Only `fit` and `calibrate` write to a decoder, so that threads can share a fitted one.
+    Only `fit` and `calibrate` change a decoder, so that threads can share a fitted one.
 
     Attributes
     ----------
@@ -97,6 +98,7 @@ class Decoder(BaseEstimator):
             )
         self.loss_ = None if loss is None else resolve_loss(loss, embedding.kernel_)
         self.embedding_ = embedding
+        self.__dict__.pop("_pool", None)
         return self
 
     def calibrate(self, points: Array) -> Self:
@@ -168,6 +170,10 @@ class Decoder(BaseEstimator):
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         """The default candidates, and for each output the candidate to mask when it is left out."""
+        return self._pool
+
+    @cached_property
+    def _pool(self) -> tuple[Pool, np.ndarray]:
         index, hidden = training_candidates(self.embedding_)
         return Pool(take(self.embedding_.outputs_, index), *self._training_features(index)), hidden
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -54,7 +53,6 @@ class Candidates(Decoder):
     """
 
     pool_: Pool
-    hidden_: np.ndarray
 
     def __init__(self, batch_size: int | None = None) -> None:
         self.batch_size = batch_size
@@ -67,14 +65,11 @@ class Candidates(Decoder):
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the candidates and their features."""
         super().fit(embedding, loss)
-        self.pool_, self.hidden_ = super()._training_pool()
+        self.pool_, _ = self._training_pool()
         return self
 
     def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
         return 2.0 * self.embedding_.rows(index), self.embedding_.norms(take(self.embedding_.outputs_, index))
-
-    def _training_pool(self) -> tuple[Pool, np.ndarray]:
-        return self.pool_, self.hidden_
 
 
 @register(priority=10)
@@ -188,14 +183,6 @@ class Standardized(Decoder):
         self.calibration_ = points
         self.__dict__.pop("_pool", None)
         return self
-
-    @cached_property
-    def _pool(self) -> tuple[Pool, np.ndarray]:
-        # not computed in `calibrate`: it costs as much as the fit, and is not needed where candidates are given
-        return super()._training_pool()
-
-    def _training_pool(self) -> tuple[Pool, np.ndarray]:
-        return self._pool
 
     def _features(self, objects: Collection) -> tuple[Array, Array]:
         features, offsets = super()._features(objects)

@@ -206,8 +206,7 @@ def mean_shift(
 ) -> tuple[Array, Array, int]:
     """Maximise each sum from its start, within its row of the box, until a step is shorter than ``tol·scale``.
 
-    A step that would lower the value is not taken but halved, so that no run ends below its start (moved into the box).
-    Returns points, values, and the number of steps of the longest run.
+    Returns points, values, and the number of steps of the longest run. No run ends below its start (moved into the box).
     """
     points = clipped(starts, *box)
     values, shifts = sums.value_and_step(points)

@@ -80,11 +80,9 @@ class PerPosition(Decoder):
 
     def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
         """The k best of all sequences for each point, scored ``2⟨h, ψ(y)⟩ - l(y, y)``; leaving one out changes nothing."""
-        k, scale, found = check_count(k), factor(self.embedding_.kernel_), []
-        for gains in 2.0 * self._blocks(H) - 1.0:
-            words, scores = self._best(gains, k)
-            found.append(Ranked(self._alphabet.words(words), scale * scores))
-        return found
+        k, scale = check_count(k), factor(self.embedding_.kernel_)
+        found = (self._best(gains, k) for gains in 2.0 * self._blocks(H) - 1.0)
+        return [Ranked(self._alphabet.words(words), scale * scores) for words, scores in found]
 
     def _best(self, gains: np.ndarray, k: int) -> tuple[list[np.ndarray], np.ndarray]:
         """The k best sequences of symbol numbers, and their sums in a table of positions by symbols."""

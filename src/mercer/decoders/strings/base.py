@@ -15,7 +15,7 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, as_objects, count
 from mercer.core.validation import is_real, is_whole
 from mercer.decoders.base import Decoder, Ranked, check_count
-from mercer.decoders.pool import ROUNDING, Pool, snapped
+from mercer.decoders.pool import ROUNDING, snapped
 from mercer.decoders.strings.kernels import can_construct
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
@@ -100,10 +100,10 @@ class LengthRule:
     """The parameter ``length`` of a decoder, checked: a number, a range, "predicted" or None.
 
     `seen` are the lengths of the training outputs the kernel sees, `shortest` is the length of the shortest sequence it sees,
-    and `longest` that of the longest it knows about, if there is a limit.
+    and `longest` that of the longest it knows about, infinity where there is no limit.
     """
 
-    def __init__(self, length: Any, seen: np.ndarray, shortest: int, longest: int | None = None) -> None:
+    def __init__(self, length: Any, seen: np.ndarray, shortest: int, longest: float) -> None:
         self.predicted = str(length) == "predicted"
         low, high = (int(seen.min()), int(seen.max())) if self.predicted else (shortest, int(seen.max()))
         if length is not None and not self.predicted:
@@ -119,13 +119,12 @@ class LengthRule:
                     f"length={length!r}, and the output kernel sees nothing in a sequence of fewer than {shortest} symbols; "
                     f"expected {shortest} or more"
                 )
-            if longest is not None and low > longest:
+            if low > longest:
                 raise ValueError(
                     f"length={length!r}, and the longest training output has {longest} symbols; expected at most that, "
                     "since nothing is known of later positions"
                 )
-        self.low = max(low, shortest)
-        self.high = high if longest is None else min(high, longest)
+        self.low, self.high = max(low, shortest), int(min(high, longest))
 
     def of(self, points: int, weights: np.ndarray, lengths: np.ndarray) -> Lengths:
         """The limits for each of some points; predicted ones from their weights on outputs of these lengths."""
@@ -172,7 +171,7 @@ class Constructed(NamedTuple):
     """Sequences found for one point, as symbol numbers, and a score that none can exceed."""
 
     words: list[list[int]]
-    limit: float = np.inf
+    limit: float
 
 
 class StringDecoder(Decoder):
@@ -189,7 +188,6 @@ class StringDecoder(Decoder):
     """
 
     constructs = True
-    pool_: Pool
 
     def __init__(self, length: Any = None, alphabet: Iterable[Hashable] | None = None) -> None:
         self.length = length
@@ -216,14 +214,13 @@ class StringDecoder(Decoder):
         self._alphabet = Alphabet.of(outputs, self.alphabet)
         self.alphabet_ = self._alphabet.symbols
         self._lengths = np.asarray([len(output) for output in outputs])
-        self.pool_, self.hidden_ = super()._training_pool()
-        self._pool_lengths = np.asarray([len(output) for output in self.pool_.objects])
+        self._pool_lengths = np.asarray([len(output) for output in self._training_pool()[0].objects])
         shortest, longest = self._prepare()
         self._rule = LengthRule(self.length, self._lengths[seen], shortest, longest)
         return self
 
-    def _prepare(self) -> tuple[int, int | None]:
-        """Read the kernel; return the length of the shortest sequence it sees, and of the longest it knows about, if any."""
+    def _prepare(self) -> tuple[int, float]:
+        """Read the kernel; return the length of the shortest sequence it sees, and of the longest it knows about."""
         raise TypeError(f"{type(self).__name__} must define _prepare()")
 
     def _construct(self, points: np.ndarray, lengths: Lengths, k: int) -> list[Constructed]:
@@ -248,7 +245,8 @@ class StringDecoder(Decoder):
     def solve(self, H: Array, k: int = 1, leave_out: np.ndarray | None = None) -> list[list[Report]]:
         """The k best sequences found for each point, best first, with a proven bound on the first."""
         k, H = check_count(k), np.atleast_2d(to_numpy(self._points(H)))
-        allowed = self._allowed(len(self.pool_), self.hidden_, leave_out, H)
+        pool, hidden = self._training_pool()
+        allowed = self._allowed(len(pool), hidden, leave_out, H)
         points = self._coordinates(H)
         weights = to_numpy(self._weights(H)) if self._rule.predicted and self._explicit else points
         lengths = self._rule.of(len(H), weights, self._lengths)
@@ -259,7 +257,7 @@ class StringDecoder(Decoder):
             return inside if allowed is None else inside & allowed(rows)
 
         found = self._construct(points, lengths, k)
-        training = self._ranked(H, self.pool_, k, within)
+        training = self._ranked(H, pool, k, within)
         each = zip(self._scored(H, found), training, found, strict=True)
         return [self._merged(made, known, limit, k) for made, known, (_, limit) in each]
 
@@ -276,9 +274,6 @@ class StringDecoder(Decoder):
         parts = (words[start : start + step] for start in range(0, len(words), step))
         rows = [sparse.csr_array(to_numpy(kernel(part, outputs))) for part in parts]
         return sparse.csr_array(sparse.vstack(rows, format="csr"))
-
-    def _training_pool(self) -> tuple[Pool, np.ndarray]:
-        return self.pool_, self.hidden_
 
     def _scored(self, H: np.ndarray, found: list[Constructed]) -> list[list[tuple[float, Any]]]:
         """Scores, by the kernel itself, and sequences found for each point."""

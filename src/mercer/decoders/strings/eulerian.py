@@ -70,7 +70,7 @@ class EulerianWalk(BeamSearch):
         points = self._coordinates(to_numpy(self._points(H)))
         return [count_walks(graph) for graph in self._graphs(self.model_.targets(points))]
 
-    def _prepare(self) -> tuple[int, int | None]:
+    def _prepare(self) -> tuple[int, float]:
         check_real(self.threshold, "threshold", 0, 1, closed="right", expected="a number above 0, at most 1")
         return super()._prepare()
 

@@ -54,7 +54,7 @@ class LongestPath(StringDecoder):
         """For kernels that compare position by position."""
         return position_span(kernel) is not None
 
-    def _prepare(self) -> tuple[int, int | None]:
+    def _prepare(self) -> tuple[int, float]:
         kernel, outputs = self.embedding_.kernel_, self.embedding_.outputs_
         longest, texts = int(self._lengths.max()), [self._alphabet.numbers(output) for output in outputs]
         self._machine = PositionMachine.of(texts, position_span(kernel) or 1, len(self._alphabet))

@@ -76,14 +76,14 @@ class BeamSearch(StringDecoder):
         inner = unscaled(unnormalised(kernel))
         return window_terms(inner) is not None or (isinstance(inner, Subsequence) and len(part_lengths(inner)) == 1)
 
-    def _prepare(self) -> tuple[int, int | None]:
+    def _prepare(self) -> tuple[int, float]:
         check_whole(self.width, "width", expected="the number of prefixes to keep, a whole number from 1")
         kernel = self.embedding_.kernel_
         inner = unnormalised(kernel)
-        norm = None if inner is kernel else float(to_numpy(kernel.diag(self.pool_.objects[:1]))[0])
+        norm = None if inner is kernel else float(to_numpy(kernel.diag(self._training_pool()[0].objects[:1]))[0])
         terms = window_terms(inner)
         self.model_ = self._subsequences(inner, norm) if terms is None else self._windows(inner, terms, norm)
-        return self.model_.shortest, None
+        return self.model_.shortest, np.inf
 
     def _windows(self, inner: Kernel, terms: list[Term], norm: float | None) -> WindowModel:
         _require_symbols(inner, self.alphabet_)
@@ -202,7 +202,7 @@ class BranchAndBound(BeamSearch):
         super().__init__(width, length, alphabet)
         self.time_limit = time_limit
 
-    def _prepare(self) -> tuple[int, int | None]:
+    def _prepare(self) -> tuple[int, float]:
         check_real(self.time_limit, "time_limit", closed="right", expected="seconds for each point, above 0")
         return super()._prepare()
 
