@@ -54,12 +54,11 @@ class Box:
 
     def sides(self, queries: int, left_out: Array | None) -> tuple[Array, Array]:
         """Lower and upper limits, a row for each query, without the vector it leaves out."""
-        xp = namespace(self.low)
-        if left_out is None:
-            shape = (queries, self.low.shape[1])
-            return xp.broadcast_to(self.low[:1, :], shape), xp.broadcast_to(self.high[:1, :], shape)
-        low, high = (xp.where(left_out == side[:1, :], side[1:, :], side[:1, :]) for side in (self.low, self.high))
-        return low, high
+        xp, sides = namespace(self.low), []
+        for first, second in ((self.low[:1, :], self.low[1:, :]), (self.high[:1, :], self.high[1:, :])):
+            side = first if left_out is None else xp.where(left_out == first, second, first)
+            sides.append(xp.broadcast_to(side, (queries, side.shape[1])))
+        return sides[0], sides[1]
 
 
 def clipped(vectors: Array, low: Array, high: Array) -> Array:

@@ -27,10 +27,9 @@ def best_order(gains: np.ndarray, width: int, time_limit: float) -> Ordered:
     r"""The order of largest gain, :math:`\max_\pi \sum_{i \text{ ahead of } j} g_{ij}` for antisymmetric g.
 
     Items fall into components: all of one are better than all of the next, pair by pair, so that no order need mix them. Within
-    a component the search runs over sets of leading items: of all orders of one set only the best is kept (dynamic
-    programming over subsets), and sets whose bound is below the best order known are dropped (branch and bound). With more than
-    `width` sets of one size, or after `time_limit` seconds, only the most promising are followed, and the bound accounts for
-    those dropped.
+    a component the search runs over sets of leading items: of all orders of one set only the best is kept (dynamic programming
+    over subsets), and sets whose bound is below the best order known are dropped (branch and bound), as are the least promising
+    beyond `width` of one size or after `time_limit` seconds, for which the gap accounts.
 
     Examples
     --------

@@ -36,10 +36,7 @@ class Pool:
     def best(
         self, points: Array, k: int, allowed: Allowed | None = None, batch: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and scores of the k best candidates of each point, best first.
-
-        Scores that tie go to the candidate listed first. Candidates that are not allowed come last, with score -inf.
-        """
+        """Indices and scores of the k best candidates of each point, ties as listed; -inf where none is allowed."""
         points = like(points, self.features)
         if points.shape[1] != self.features.shape[1]:
             raise ValueError(

@@ -97,13 +97,10 @@ class Lengths(NamedTuple):
 
 
 class LengthRule:
-    """The parameter ``length`` of a decoder, checked: a number, a range, "predicted" or None.
-
-    `seen` are the lengths of the training outputs the kernel sees, `shortest` is the length of the shortest sequence it sees,
-    and `longest` that of the longest it knows about, infinity where there is no limit.
-    """
+    """The parameter ``length`` of a decoder, checked: a number, a range, "predicted" or None."""
 
     def __init__(self, length: Any, seen: np.ndarray, shortest: int, longest: float) -> None:
+        # `seen` are the lengths of outputs the kernel sees; it sees sequences from `shortest`, and knows them up to `longest`
         self.predicted = str(length) == "predicted"
         low, high = (int(seen.min()), int(seen.max())) if self.predicted else (shortest, int(seen.max()))
         if length is not None and not self.predicted:

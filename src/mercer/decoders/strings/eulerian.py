@@ -200,16 +200,11 @@ def _surplus(edges: Edges) -> Counter[Gram]:
 
 
 def _determinant(matrix: list[list[int]]) -> int:
-    """The exact determinant of a matrix of whole numbers (Bareiss)."""
-    rows, sign, before = [list(row) for row in matrix], 1, 1
+    """The exact determinant of whole numbers (Bareiss); no pivot of a Laplacian of a connected graph is zero."""
+    rows, before = [list(row) for row in matrix], 1
     for k in range(len(rows) - 1):
-        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
-        if pivot is None:
-            return 0
-        if pivot != k:
-            rows[k], rows[pivot], sign = rows[pivot], rows[k], -sign
         for i in range(k + 1, len(rows)):
             for j in range(k + 1, len(rows)):
                 rows[i][j] = (rows[i][j] * rows[k][k] - rows[i][k] * rows[k][j]) // before
         before = rows[k][k]
-    return sign * rows[-1][-1] if rows else 1
+    return rows[-1][-1] if rows else 1

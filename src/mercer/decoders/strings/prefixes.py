@@ -46,10 +46,7 @@ Bounder = Callable[[Prefixes], np.ndarray]  # for each prefix, a score that no s
 
 
 class Model(Protocol):
-    """A kernel as beam search and branch and bound see it.
-
-    A subclass sets the attributes and defines `starts`, `extended`, `after` and `bounder`.
-    """
+    """A kernel as beam search and branch and bound see it; a subclass sets the attributes."""
 
     symbols: int  # number of symbols
     shortest: int  # length of the shortest sequence the kernel sees
