@@ -152,3 +152,24 @@ def test_what_a_decoder_needs_is_declared():
     assert type(ExpectedF1().preferred_embedding(LabelSets(), outputs)[0]) is FeaturesOf
     assert type(ExpectedF1().preferred_embedding(LabelSets(), outputs[:1])[0]) is FeaturesOf
     assert type(ExpectedF1().preferred_embedding(LabelSets(), as_objects([{"a", "b"}]))[0]) is Implicit
+
+
+def test_a_decoder_is_asked_about_kernels_it_decodes_and_suits_their_distance_for_its_reason(registered):
+    @register()
+    class Widest(Candidates):
+        needs = "Gaussian(7.0)"
+        reason = "{kernel} is the widest"
+        suits = classmethod(Standardized.suits.__func__)  # the one of every decoder
+
+        @classmethod
+        def decodes(cls, kernel):
+            return unscaled(kernel) == Gaussian(7.0)
+
+    decoder, reason = auto_decoder(2.0 * Gaussian(7.0))
+    assert (type(decoder), reason) == (Widest, "Gaussian(scale=7.0) is the widest")
+    assert type(auto_decoder(Gaussian(7.0), ZeroOne())[0]) is ExpectedLoss
+    assert type(auto_decoder(Gaussian(6.0))[0]) is FixedPoint
+    with pytest.raises(
+        TypeError, match=r"Widest needs Gaussian\(7.0\) as output kernel, and came with Gaussian\(scale=6"
+    ):
+        Widest().fit(Implicit().fit(Gaussian(6.0), np.eye(2)))
