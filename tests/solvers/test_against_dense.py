@@ -10,8 +10,8 @@ from mercer.core.arrays import to_numpy
 from mercer.decoders import Candidates
 from mercer.embeddings import Pivoted, Spectral
 from mercer.kernels import Gaussian, Linear, Precomputed
-from mercer.operators import ConditionalCovariance, Covariance, Identity
-from mercer.solvers import Cholesky, Exact, GramEigh, LowRank
+from mercer.operators import ConditionalCovariance, Covariance, Identity, SumOfSeparable
+from mercer.solvers import Cholesky, Exact, GramEigh, LowRank, RidgeProblem, Structured
 
 
 def random_gram(rng, n, rank):
@@ -156,3 +156,26 @@ def test_coefficient_penalty_is_the_report_edition_of_weston():
         Gaussian(1.0), Linear(), alpha=0.3, solver=Exact(penalty="coefficients"), fit_intercept=False
     )
     assert np.allclose(model.fit(X, Y).predict(X), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2.0, 12)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("alpha", [1e-8, 1e-3])
+def test_block_systems_leave_out_accurately_at_small_alpha(alpha, weight):
+    """Each pair left out of terms with commuting T, and with commuting Gram matrices, against a bordered dense system."""
+    rng = np.random.default_rng(6)
+    X, Y, T = rng.standard_normal((12, 2)), rng.standard_normal((12, 2)), np.array([[2.0, 1.0], [1.0, 2.0]])
+    share = np.ones(12) if weight is None else weight
+    two_terms = [(Gaussian(1.0), T), (Linear(), np.eye(2) - 0.1 * T)]
+    for terms in (two_terms, [(Gaussian(1.0), T), (2.0 * Gaussian(1.0), np.diag([1.0, 2.0]))]):
+        kernel = SumOfSeparable(terms).resolve(X, 2)
+        blocks = kernel.gram(X).dense()
+        found = Structured(method="exact").factorize(RidgeProblem(Linear(), X, Y, kernel, sample_weight=weight))
+        for own, left_out in enumerate(to_numpy(found.left_out_points(alpha))):
+            rest = np.delete(np.arange(12), own)
+            at, here = (2 * rest[:, None] + np.arange(2)).ravel(), 2 * own + np.arange(2)
+            constants = np.tile(np.eye(2), (11, 1))
+            system = blocks[np.ix_(at, at)] + np.diag(np.repeat(alpha / share[rest], 2))
+            system = np.block([[system, constants], [constants.T, np.zeros((2, 2))]])
+            solved = np.linalg.solve(system, np.append(Y[rest].ravel(), np.zeros(2)))
+            expected = blocks[np.ix_(here, at)] @ solved[:-2] + solved[-2:]
+            np.testing.assert_allclose(left_out, expected, atol=1e-6 * np.abs(expected).max())

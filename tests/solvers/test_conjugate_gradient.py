@@ -7,8 +7,13 @@ from hypothesis import strategies as st
 
 from mercer.core.arrays import to_numpy
 from mercer.kernels import Gaussian
-from mercer.solvers.conjugate_gradient import SketchedPreconditioner, conjugate_gradient
-from mercer.solvers.kronecker import KroneckerPreconditioner, common_basis, nearest_weights, pencil
+from mercer.solvers.block_systems import common_basis, pencil
+from mercer.solvers.conjugate_gradient import (
+    KroneckerPreconditioner,
+    SketchedPreconditioner,
+    conjugate_gradient,
+    nearest_weights,
+)
 
 
 def psd(rng, n, rank=None):

@@ -44,10 +44,10 @@ def test_products_are_those_of_each_filter(n, share, columns, alphas, decades, s
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.max(expected, axis=0).min())
 
 
-def test_a_long_path_takes_fewer_products_than_ridges():
+def test_a_long_path_takes_fewer_products_than_values_of_alpha():
     s, alphas = np.logspace(-3, 3, 400), np.logspace(-6, 2, 50)
     found = Filters(alphas / (s[:, None] + alphas))
-    products = sum(group.few.size for group in found.groups) / len(s)
+    products = sum(few.size for _, few in found.groups) / len(s)
     assert products < 25
 
 
@@ -57,7 +57,7 @@ def test_rows_and_columns_may_be_more_than_are_worked_on_at_a_time(monkeypatch):
     vectors, inside = orthonormal(31, 31, random), random.standard_normal((31, 90))
     F = np.logspace(-2, 1, 12) / (np.linspace(0.1, 2, 31)[:, None] + np.logspace(-2, 1, 12))
     found = Filters(F)
-    assert 31 // max(group.few.shape[1] for group in found.groups) < 90  # several rounds of columns
+    assert 31 // max(few.shape[1] for _, few in found.groups) < 90  # several rounds of columns
     np.testing.assert_allclose(found.squared_norms(vectors, inside), one_by_one(vectors, inside, F), rtol=1e-11)
 
 

@@ -24,11 +24,8 @@ from mercer.operators.identity import Identity
 if TYPE_CHECKING:
     from mercer.solvers.factorization import Factorization
 
-EXACT_MATRICES = 8
-"""Most n×n matrices an exact fit holds at once (measured by ``python -m experiments bench core``)."""
-
-_NUMBERS = 2**24
-"""Most kernel values a prediction holds at once."""
+EXACT_MATRICES = 8  # most n×n matrices an exact fit holds at once (measured by ``python -m experiments bench core``)
+_NUMBERS = 2**24  # most kernel values a prediction holds at once
 
 
 @dataclass
@@ -133,7 +130,7 @@ class RidgeProblem:
             return None
         return [np.flatnonzero(self.groups == group) for group in range(int(self.groups.max()) + 1)]
 
-    def gram(self, matrices: float = 3.0, *, decomposed: bool = False) -> Array:
+    def gram(self, matrices: float = 3.0, *, decomposed: bool = False, device: str | None = None) -> Array:
         """Return √w k √w as an array that may be overwritten; `matrices` of its size have to fit in memory.
 
         With `decomposed` a negative eigenvalue is not looked for, since the decomposition will show it.
@@ -142,7 +139,8 @@ class RidgeProblem:
         seen = decomposed and not self.fit_intercept
         gram = gram_matrix(self.kernel, self.prepared, "input", matrices, decomposed=seen)
         # a precomputed one may be the user's own matrix
-        return self.scale_gram(namespace(gram).asarray(gram, copy=True) if self.kernel.pairwise else gram)
+        gram = namespace(gram).asarray(gram, copy=True) if self.kernel.pairwise else gram
+        return self.scale_gram(on_device(gram, device))
 
     def scale_gram(self, gram: Array) -> Array:
         """Multiply a Gram matrix of the inputs by √w on both sides, in place."""
@@ -154,7 +152,7 @@ class RidgeProblem:
 
     def decomposed(self, device: str | None = None) -> GramEigh:
         """Decompose the scaled Gram matrix, orthogonal to the constant."""
-        gram = on_device(self.gram(EXACT_MATRICES, decomposed=True), device)
+        gram = self.gram(EXACT_MATRICES, decomposed=True, device=device)
         return self.decompose(gram, f"the input Gram matrix of {self.kernel!r}")
 
     def decompose_features(self, rows: Array) -> GramEigh:

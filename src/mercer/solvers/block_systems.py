@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +16,11 @@ from mercer.operators.valued import OperatorValuedKernel
 from mercer.solvers.base import PointMap, RidgeProblem
 from mercer.solvers.exact import CholeskyFactor
 from mercer.solvers.factorization import Factorization, left_out
-from mercer.solvers.kronecker import CommonBasis, Pencil, combined
 
-_CHUNK = 2**22
-"""Most numbers in the blocks that are worked on at a time."""
+_CHUNK = 2**22  # most numbers in the blocks that are worked on at a time
+
+# weights of the matrices whose sum is decomposed, without small whole-number relations that make eigenvalues collide
+_WEIGHTS = (1.0, 2.0**0.5 - 1.0, 3.0**0.5 - 1.0, 5.0**0.5 - 2.0, 7.0**0.5 - 2.0)
 
 
 class BlockBasis:
@@ -172,7 +176,7 @@ class PerDirection(BlockSystem):
         problem, n, weight = self.problem, self.problem.size, self.problem.sample_weight
         result = namespace(self.targets).zeros_like(self.targets)
         for columns, rows in self._groups():
-            gram = combined(self.gains[:, columns[0]], self.grams)
+            gram: Any = sum(map(mul, self.gains[:, columns[0]].tolist(), self.grams))
             gram = gram if len(rows) == n else take(take(gram, rows).T, rows)
             scalar = RidgeProblem(
                 problem.kernel,
@@ -217,7 +221,7 @@ class PerEigenvector(BlockSystem):
             here = slice(start, min(start + step, n))
             terms = enumerate(self.blocks.matrices)
             parts = [self.values[l, here][:, None, None] * full(T)[None, :, :] for l, T in terms]
-            yield here, sum(parts[1:], start=parts[0]) + alpha * eye(p, self.inside)[None, :, :]
+            yield here, sum(parts) + alpha * eye(p, self.inside)[None, :, :]
 
     def _dual(self, alpha: float) -> Array:
         xp = namespace(self.inside)
@@ -236,3 +240,99 @@ class PerEigenvector(BlockSystem):
             return xp.reshape(xp.permute_dims(blocks, (0, 1, 3, 2, 4)), (groups, size * p, size * p))
 
         return self._blocks_left_out(alpha * self._dual(alpha), smoother, n)
+
+
+@dataclass
+class CommonBasis:
+    """Matrices A_l = Q diag(values[l]) Qᵀ that are diagonal in one orthonormal basis; `vectors` is None for Q = I."""
+
+    vectors: Array | None
+    values: Array
+
+    def into(self, rows: Array) -> Array:
+        """Return rows in the basis."""
+        return rows if self.vectors is None else rows @ self.vectors
+
+    def out_of(self, rows: Array) -> Array:
+        """Return rows of the basis in the original coordinates."""
+        return rows if self.vectors is None else rows @ self.vectors.T
+
+
+def common_basis(matrices: Sequence[Array]) -> CommonBasis | None:
+    """Return the orthonormal basis in which symmetric `matrices` are diagonal to rounding; None unless they commute.
+
+    Vectors stand for diagonal matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> common_basis([A, np.ones(2)]).values.round(12)
+    array([[1., 3.],
+           [1., 1.]])
+    >>> common_basis([A, np.array([1.0, 2.0])]) is None
+    True
+    """
+    xp = namespace(matrices[0])
+    if all(matrix.ndim == 1 for matrix in matrices):
+        return CommonBasis(None, xp.stack(list(matrices)))
+    square = [full(matrix) for matrix in matrices]
+    if not _seem_to_commute(square):
+        return None
+    sizes = [max(float(xp.linalg.matrix_norm(matrix)), np.finfo(float).tiny) for matrix in square]
+    weights = [_WEIGHTS[l % len(_WEIGHTS)] * (1.0 + l // len(_WEIGHTS)) / size for l, size in enumerate(sizes)]
+    _, vectors = eigh(sum(map(mul, weights, square)))
+    rows = []
+    for matrix, size in zip(square, sizes, strict=True):
+        turned = vectors.T @ (matrix @ vectors)
+        values = xp.linalg.diagonal(turned)
+        if float(xp.linalg.matrix_norm(turned - full(values))) > _rounding(matrix) * size:
+            return None
+        rows.append(xp.asarray(values, copy=True))
+    return CommonBasis(vectors, xp.stack(rows))
+
+
+def _rounding(matrix: Array) -> float:
+    return 64.0 * matrix.shape[0] * float(namespace(matrix).finfo(matrix.dtype).eps)
+
+
+def _seem_to_commute(matrices: Sequence[Array]) -> bool:
+    """True if A(Bv) = B(Av) to rounding for one random v, a necessary condition at little cost."""
+    first, xp, n = matrices[0], namespace(matrices[0]), matrices[0].shape[0]
+    v = like(np.random.default_rng(0).standard_normal((n, 1)), first)
+    for matrix in matrices[1:]:
+        gap = first @ (matrix @ v) - matrix @ (first @ v)
+        # relative to a bound on the products, which may be zero
+        size = float(xp.linalg.matrix_norm(first)) * float(xp.linalg.matrix_norm(matrix)) * n**0.5
+        if float(xp.max(xp.abs(gap))) > _rounding(matrix) * size:
+            return False
+    return True
+
+
+@dataclass
+class Pencil:
+    r"""Two terms as one: :math:`c_1 k_1 + c_2 k_2 + \alpha I = g\,A + (\mu\,k + \alpha I)` in every output direction."""
+
+    gains: Array  # g, one for each output direction
+    matrix: Array  # A
+    shift: Array | None  # μ k, positive semi-definite; None for zero
+
+
+def pencil(values: Array, grams: Sequence[Array]) -> Pencil | None:
+    r"""Return the pencil of two terms with common output directions; None if they have none.
+
+    The n×n systems :math:`c_{1a} k_1 + c_{2a} k_2 + \alpha I` of all directions a share a decomposition if and only if the
+    numbers :math:`(c_{1a}, c_{2a}, \alpha)` lie in a plane: :math:`T_2 = \mu I + \nu T_1`, or the two exchanged.
+    """
+    for first, second in ((0, 1), (1, 0)):
+        c, d = to_numpy(values[first, :]), to_numpy(values[second, :])
+        spread = float(c.max() - c.min())
+        slope = 0.0 if spread <= 1e-12 * float(np.abs(c).max()) else float((d[c.argmax()] - d[c.argmin()]) / spread)
+        level = float(d[c.argmax()] - slope * c.max())
+        size = float(max(np.abs(d).max(), abs(slope) * np.abs(c).max()))
+        # a negative level is positive for the two exchanged, since T₁ and T₂ are positive semi-definite
+        if np.abs(d - slope * c - level).max() > 1e-12 * size or level < -1e-12 * size:
+            continue
+        shift = None if abs(level) <= 1e-12 * size else level * grams[second]
+        return Pencil(values[first, :], grams[first] + slope * grams[second], shift)
+    return None

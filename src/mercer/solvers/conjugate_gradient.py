@@ -1,13 +1,15 @@
-"""Conjugate gradients for positive definite systems given by their products."""
+"""Conjugate gradients for positive definite systems given by their products, and preconditioners."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import mul
 
 import numpy as np
 
-from mercer.core.arrays import Array, like, namespace
+from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace
+from mercer.operators.blocks import full, times
 
 LinearOperator = Callable[[Array], Array]
 """A symmetric map from an array to one of the same shape."""
@@ -107,3 +109,37 @@ class SketchedPreconditioner:
         inside = self.vectors.T @ flat
         weights = (float(self.values[-1]) + alpha) / (self.values + alpha) - 1.0
         return xp.reshape(flat + self.vectors @ (weights * inside), residual.shape)
+
+
+class KroneckerPreconditioner:
+    r"""An approximation of (Σ k_l ⊗ T_l + αI)⁻¹, exact for the nearest single product :math:`\bar k \otimes \bar T`.
+
+    The nearest in the Frobenius norm (Van Loan and Pitsianis) is :math:`\bar k = \sum a_l k_l`, :math:`\bar T = \sum b_l T_l`,
+    with weights that are not negative for positive semi-definite terms.
+    """
+
+    def __init__(self, grams: Sequence[Array], matrices: Sequence[Array]) -> None:
+        square = [full(matrix) for matrix in matrices]
+        a, b = nearest_weights(grams, square)
+        values, self.left = eigh(sum(map(mul, a.tolist(), grams)))
+        gains, self.right = eigh(sum(map(mul, b.tolist(), square)))
+        self.values = clip_spectrum(values, "the input side of the Kronecker preconditioner")
+        self.gains = clip_spectrum(gains, "the output side of the Kronecker preconditioner")
+
+    def __call__(self, residual: Array, alpha: float) -> Array:
+        """Return P⁻¹ R."""
+        inside = self.left.T @ times(residual, self.right)
+        return self.left @ (inside / (self.values[:, None] * self.gains + alpha)) @ self.right.T
+
+
+def nearest_weights(grams: Sequence[Array], matrices: Sequence[Array]) -> tuple[np.ndarray, np.ndarray]:
+    """Return a and b with (Σ a_l k_l) ⊗ (Σ b_l T_l) nearest to Σ k_l ⊗ T_l, the leading singular pair of a matrix of rank L."""
+    inputs, outputs = (
+        np.asarray([[float(namespace(A).sum(A * B)) for B in side] for A in side]) for side in (grams, matrices)
+    )
+    # Σ vec(k_l) vec(T_l)ᵀ maps Σ b_l T_l to Σ (outputs b)_l k_l, and back by `inputs`
+    values, vectors = np.linalg.eig(outputs @ inputs)
+    a = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
+    norm = float(a @ inputs @ a)
+    # with this scaling ⟨Σ k⊗T, k̄⊗T̄⟩ = ‖k̄‖²‖T̄‖²
+    return (a, inputs @ a / norm) if norm > 0 else (np.zeros(len(a)), np.ones(len(a)))

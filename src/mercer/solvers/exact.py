@@ -8,25 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import (
-    Array,
-    add_to_diagonal,
-    cholesky,
-    namespace,
-    not_psd_message,
-    on_device,
-    solve_triangular,
-    to_numpy,
-)
+from mercer.core.arrays import Array, add_to_diagonal, cholesky, namespace, not_psd_message, solve_triangular, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_choice
 from mercer.kernels.features import FeatureMap
 from mercer.solvers.base import FeatureBasis, KernelBasis, PointMap, RidgeProblem, Solver, register
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.ridge_path import RidgePath
-
-_CHOLESKY_MATRICES = 3
-"""Most n×n matrices a fit of one alpha holds at once."""
 
 
 class Exact(Solver):
@@ -161,7 +149,7 @@ class Cholesky(Solver):
     def factorize(self, problem: RidgeProblem) -> CholeskyFactor:
         """Factor k + αI, in the memory of k."""
         assert problem.alpha is not None
-        gram, alpha = on_device(problem.gram(_CHOLESKY_MATRICES), self.device), problem.alpha
+        gram, alpha = problem.gram(device=self.device), problem.alpha
         with suppress(np.linalg.LinAlgError):
             return CholeskyFactor(problem, cholesky(add_to_diagonal(gram, alpha)))
         values = np.linalg.eigvalsh(to_numpy(problem.gram()))
@@ -196,7 +184,7 @@ class CholeskyFactor(Factorization):
             solved = self.solve(q[:, None], alpha)
             origin = problem.scaled(solved / float(q @ solved[:, 0]) / problem.total**0.5)[:, 0]
         basis = KernelBasis.of(problem.kernel, problem.prepared)
-        return PointMap(SolvedWeights(basis, problem, self.factor, origin), None, None)
+        return PointMap(SolvedWeights(basis, problem, self.factor, origin, basis.columns), None, None)
 
 
 @dataclass
@@ -211,11 +199,7 @@ class SolvedWeights:
     problem: RidgeProblem
     factor: Array
     origin: Array | None
-
-    @property
-    def columns(self) -> int:
-        """The number of training inputs."""
-        return self.basis.columns
+    columns: int
 
     def values(self, inputs: Collection, reference: Any = None) -> Array:
         """Return the weights of each input."""

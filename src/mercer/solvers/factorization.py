@@ -64,9 +64,9 @@ class Factorization:
     def left_out_points(self, alpha: float) -> Array:
         """Return h₋ⱼ(xⱼ) for each pair: the point predicted by the fit without it, or without its group; C is held."""
         problem, left = self.problem, self.left_out_residuals(alpha)
-        own_points = eye(problem.size, left) if problem.targets is None else like(problem.targets, left)
-        points = own_points - left
-        return points if problem.targets is not None else clear_own_weights(points, problem.members)
+        if problem.targets is None:
+            return clear_own_weights(-left, problem.members)
+        return like(problem.targets, left) - left
 
     def left_out_residuals(self, alpha: float) -> Array:
         """Return vⱼ − h₋ⱼ(xⱼ) for each pair."""

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mercer.core.arrays import Array, namespace
 
-_GROUPS = 4
-"""Groups of neighbouring eigenvalues; filters are smoother over a shorter range."""
-
-_ROWS = 256
-"""Pairs that are worked on at a time."""
-
-
-@dataclass
-class _Group:
-    """The filters at some eigenvalues, as combinations of a few."""
-
-    part: slice
-    few: Array
-
-    def wide(self, inside: Array) -> Array:
-        """The rows of W under each of the few filters, side by side."""
-        xp, rows = namespace(inside), inside[self.part, :]
-        return xp.reshape(self.few[:, :, None] * rows[:, None, :], (rows.shape[0], -1))
+_GROUPS = 4  # groups of neighbouring eigenvalues; filters are smoother over a shorter range
+_ROWS = 256  # pairs that are worked on at a time
 
 
 class Filters:
@@ -48,7 +31,7 @@ class Filters:
             part = slice(g * m // groups, (g + 1) * m // groups)
             left, sizes, right = xp.linalg.svd(filters[part, :], full_matrices=False)
             rank = max(1, int(xp.sum(xp.astype(sizes > rounding, xp.int64))))
-            self.groups.append(_Group(part, left[:, :rank]))
+            self.groups.append((part, left[:, :rank]))
             mixes.append(sizes[:rank, None] * right[:rank, :])
         self.mix = xp.concat(mixes, axis=0).T
 
@@ -57,17 +40,20 @@ class Filters:
         xp = namespace(vectors)
         n, columns = vectors.shape[0], inside.shape[1]
         # columns times the filters of the longest group take at most one matrix of the size of U
-        width = max(1, vectors.shape[1] // max(group.few.shape[1] for group in self.groups))
+        width = max(1, vectors.shape[1] // max(few.shape[1] for _, few in self.groups))
         total: Any = 0.0
         for first in range(0, columns, width):
             some = slice(first, min(first + width, columns))
-            wide = [group.wide(inside[:, some]) for group in self.groups]
+            # the rows of W under each of the few filters, side by side
+            wide = [
+                xp.reshape(few[:, :, None] * inside[part, None, some], (few.shape[0], -1)) for part, few in self.groups
+            ]
             found = []
             for start in range(0, n, _ROWS):
                 rows = slice(start, min(start + _ROWS, n))
                 parts = [
-                    xp.reshape(vectors[rows, group.part] @ filtered, (rows.stop - start, -1, some.stop - first))
-                    for group, filtered in zip(self.groups, wide, strict=True)
+                    xp.reshape(vectors[rows, part] @ filtered, (rows.stop - start, -1, some.stop - first))
+                    for (part, _), filtered in zip(self.groups, wide, strict=True)
                 ]
                 left = self.mix @ xp.concat(parts, axis=1)
                 left = left if added is None else left + added[rows, None, some]

@@ -20,14 +20,9 @@ from mercer.solvers.base import PointMap, RidgeProblem
 from mercer.solvers.factorization import Factorization, clear_own_weights, left_out
 from mercer.solvers.filters import Filters
 
-_BLOCK = 512
-"""Columns of an n×r temporary that are made at a time."""
-
-_FEW = 256
-"""Pairs below which products cost too little to be saved."""
-
-_SMALLEST = 1e-5
-"""Least 1 − Hⱼⱼ, relative to the largest it could be, at which values of alpha can share products."""
+_BLOCK = 512  # columns of an n×r temporary that are made at a time
+_FEW = 256  # pairs below which products cost too little to be saved
+_SMALLEST = 1e-5  # least 1 − Hⱼⱼ, relative to the largest it could be, at which values of alpha can share products
 
 
 class RidgePath(Factorization):
@@ -150,8 +145,7 @@ class RidgePath(Factorization):
         left = self.left_out_residuals(alpha)
         if self.targets is None:
             return clear_own_weights(-left, self.members)
-        targets = self.targets if self.roots is None else self.targets / self.roots[:, None]
-        return targets - left
+        return self._unscaled(self.targets) - left
 
     def left_out_residuals(self, alpha: float) -> Array:
         """Return vⱼ − h₋ⱼ(xⱼ) for each pair; of weights on the training outputs without targets."""

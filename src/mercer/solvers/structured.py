@@ -15,14 +15,12 @@ from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.operators.blocks import BlockOperator, FactoredBlocks, KroneckerSum
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.solvers.base import FeatureBasis, PointMap, RidgeProblem, Solver, check_gram, register
-from mercer.solvers.block_systems import BlockSystem, PerDirection, PerEigenvector, TwoTerms
-from mercer.solvers.conjugate_gradient import SketchedPreconditioner, Solution, conjugate_gradient
+from mercer.solvers.block_systems import BlockSystem, PerDirection, PerEigenvector, TwoTerms, common_basis, pencil
+from mercer.solvers.conjugate_gradient import KroneckerPreconditioner, SketchedPreconditioner, conjugate_gradient
 from mercer.solvers.exact import Exact
-from mercer.solvers.kronecker import KroneckerPreconditioner, common_basis, pencil
 from mercer.solvers.ridge_path import RidgePath
 
-_SKETCH = 100
-"""Most products for a preconditioner."""
+_SKETCH = 100  # most products for a preconditioner
 
 
 class Structured(Solver):
@@ -72,7 +70,12 @@ class Structured(Solver):
         if features is not None:
             rows = features(problem.inputs)
             return Factored(problem, FactoredBlocks(rows, rows), FeatureBasis(features, rows.shape[1] * rows.shape[2]))
-        blocks = _checked_blocks(kernel, problem)
+        n, scalar = problem.size, kernel.kernels()
+        way_out = "fit on fewer pairs, or use finite features (Entangled or PartialTrace with Nystroem)"
+        memory.require(n, n, 4.0 + 4.0 * len(scalar), "the fit", way_out)
+        blocks = kernel.gram(problem.inputs)
+        for each, gram in zip(scalar, blocks.scalar_grams(), strict=False):
+            check_gram(gram, each, "input")
         if self.method != "cg":
             found = _exact_system(problem, blocks)
             if found is not None:
@@ -84,17 +87,6 @@ class Structured(Solver):
                     "matrices or Gram matrices commute, or finite features. Use solver='auto', which iterates to tol"
                 )
         return Iterative(problem, blocks, float(self.tol), int(self.max_iter))
-
-
-def _checked_blocks(kernel: OperatorValuedKernel, problem: RidgeProblem) -> BlockOperator:
-    """The blocks between the inputs, after checks of memory and of their kernels."""
-    scalar, n = kernel.kernels(), problem.size
-    way_out = "fit on fewer pairs, or use finite features (Entangled or PartialTrace with Nystroem)"
-    memory.require(n, n, 4.0 + 4.0 * len(scalar), "the fit", way_out)
-    blocks = kernel.gram(problem.inputs)
-    for each, gram in zip(scalar, blocks.scalar_grams(), strict=False):
-        check_gram(gram, each, "input")
-    return blocks
 
 
 def _scaled_grams(problem: RidgeProblem, blocks: BlockOperator) -> list[Array]:
@@ -199,8 +191,8 @@ class Iterative(BlockSystem):
     """
 
     exact = False
-    solution: Solution | None = None
-    """The result of the last iteration."""
+    solution: Any = None
+    """The `Solution` of the last iteration."""
 
     def __init__(self, problem: RidgeProblem, blocks: BlockOperator, tol: float, max_iter: int) -> None:
         super().__init__(problem, blocks)

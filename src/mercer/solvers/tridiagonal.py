@@ -21,14 +21,7 @@ from mercer.solvers.factorization import Factorization
 class TridiagonalForm:
     r"""A Gram matrix as :math:`k = P T P^\top` with T tridiagonal and P a product of reflections, which is not formed.
 
-    Parameters
-    ----------
-    gram : array (n, n)
-        k; overwritten.
-    name : str
-        The name of the matrix in errors.
-    constant : array (n,), optional
-        A unit vector that k is orthogonal to, and rows are made orthogonal to.
+    `gram` is overwritten, and `name` is for errors. If k is orthogonal to a unit vector `constant`, rows are made so too.
 
     Examples
     --------
