@@ -282,7 +282,7 @@ def register(priority: int = 100) -> Callable[[D], D]:
     """Offer a decoder class to `auto_decoder`, which asks its classmethod `suits`.
 
     Classes are asked from the highest priority down, of one priority the last registered first, and so by default before those
-    of the library. A class that names `kernels` or `losses` is asked only about kernels or losses of these types.
+    of the library. A class is asked only about kernels it `decodes` and, where it names `kernels` or `losses`, about those.
 
     Examples
     --------

@@ -76,7 +76,8 @@ class FixedPoint(VectorDecoder):
             check_whole(getattr(self, name), name, expected="a whole number from 1 in FixedPoint")
         check_real(self.tol, "tol", closed="left", expected="a number, zero or more, in FixedPoint")
         super().fit(embedding, loss)
-        self.scale_ = float(getattr(unscaled(embedding.kernel_), "scale", 1.0))
+        gaussian: Any = unscaled(embedding.kernel_)
+        self.scale_ = float(gaussian.scale)
         self.index_, self.hidden_ = training_candidates(embedding)
         return self
 

@@ -36,7 +36,7 @@ class Pool:
     def best(
         self, points: Array, k: int, allowed: Allowed | None = None, batch: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and scores of the k best candidates of each point, ties as listed; -inf where none is allowed."""
+        """Indices and scores of the k best candidates of each point, ties in their order; -inf for those not allowed."""
         points = like(points, self.features)
         if points.shape[1] != self.features.shape[1]:
             raise ValueError(

@@ -45,7 +45,7 @@ class Alphabet:
         symbols = list(given) if hasattr(given, "__iter__") else []
         if not symbols or len(set(symbols)) < len(symbols):
             raise ValueError(f"alphabet={given!r:.60}; expected at least one symbol, and each of them once")
-        odd = [symbol for symbol in symbols if issubclass(kind, str) and symbol not in list(str(symbol))]
+        odd = [symbol for symbol in symbols if issubclass(kind, str) and list(str(symbol)) != [symbol]]
         if odd:
             raise ValueError(f"alphabet holds {odd[0]!r}; expected single characters, as the outputs are strings")
         return cls(symbols, kind)
