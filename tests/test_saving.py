@@ -21,14 +21,22 @@ from mercer.kernels import (
     FromFunction,
     Gaussian,
     GaussianOf,
+    Jittered,
     Kemeny,
     LabelSets,
+    Laplacian,
     Linear,
+    Mismatch,
     Overlap,
+    Patches,
     Positions,
     Precomputed,
     RankHamming,
+    Spectrum,
     Subsequence,
+    SubsetTree,
+    Subtree,
+    WeightedDegree,
 )
 from mercer.losses import F1, EditDistance, Hamming, Kendall
 from mercer.operators import ConditionalCovariance, Covariance
@@ -87,6 +95,36 @@ def test_round_trip_is_bit_for_bit(tmp_path, model, inputs, outputs):
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
     assert np.array_equal(model.decision_weights(inputs), loaded.decision_weights(inputs))
     assert repr(loaded) == repr(model)
+
+
+TREES = [("S", ("A", word[0]), ("B", word[1])) for word in WORDS]
+IMAGES = rng.random((12, 4, 4))
+EVERY_KERNEL = [
+    (Spectrum((1, 2)).normalized(), WORDS),
+    (Mismatch(3, 1), WORDS),
+    (WeightedDegree(2, 1), WORDS),
+    (Subsequence(2).centered(), WORDS),
+    (Spectrum(2) + 0.5 * WeightedDegree(2), WORDS),
+    (SubsetTree(), TREES),
+    (Subtree().normalized(), TREES),
+    (LabelSets(), SETS),
+    (Overlap(), SETS),
+    (Kemeny(), RANKINGS),
+    (Patches((4, 4), 2, 1, Gaussian(1.0)), IMAGES.reshape(12, -1)),
+    (Jittered(Gaussian(1.0), (4, 4), 1), IMAGES.reshape(12, -1)),
+    (Laplacian("median") + Linear(), X),
+]
+
+
+@pytest.mark.parametrize(("kernel", "inputs"), EVERY_KERNEL, ids=lambda part: repr(part)[:40])
+@pytest.mark.parametrize("alpha", [0.1, "loo"])
+@pytest.mark.filterwarnings("error:the model holds")
+def test_inputs_under_every_kernel_come_back(tmp_path, kernel, inputs, alpha):
+    model = DependencyEstimator(kernel, Linear(), alpha=alpha).fit(inputs, Y)
+    for ask in ("predict", "decision_weights"):
+        before = getattr(model, ask)(inputs)
+        again = mercer.load(mercer.save(model, tmp_path / "model.skops"))
+        assert np.array_equal(getattr(again, ask)(inputs), before)
 
 
 def test_an_unfitted_model_can_be_saved(tmp_path):

@@ -182,7 +182,13 @@ def _column(Y: Any, name: str) -> np.ndarray:
     """A plain list of numbers as an array; anything else in it is named."""
     for i, item in enumerate(Y):
         if not isinstance(item, Real | np.number | np.bool_):
-            raise TypeError(f"{name}[{i}] is {item!r:.40}, a {type(item).__name__}; expected a number, as {name}[0] is")
+            way_out = (
+                "as the others are"
+                if i
+                else "since the output kernel takes vectors; for other objects pass output_kernel=..., "
+            )
+            way_out += "" if i else "such as Classes(), Subsequence(2).normalized() or LabelSets()"
+            raise TypeError(f"{name}[{i}] is {item!r:.40}, a {type(item).__name__}; expected a number, {way_out}")
     return np.asarray(list(Y), dtype=float)
 
 
@@ -284,7 +290,9 @@ def check_weights_and_groups(
         numbers: dict[Hashable, int] = {}
         group = np.asarray([numbers.setdefault(hash_key(labels[row]), len(numbers)) for row in rows])
         if len(numbers) < 2:
-            raise ValueError(f"groups holds a single group, {labels[rows[0]]!r}; expected at least two, to leave one out")
+            raise ValueError(
+                f"groups holds a single group, {labels[rows[0]]!r}; expected at least two, to leave one out"
+            )
     return weight, group, None if len(rows) == n else rows
 
 

@@ -83,6 +83,13 @@ class Prepared:
     def __len__(self) -> int:
         return count(self.objects)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # a saved model holds objects, and encodes them again when it is loaded
+        return {"kernel": self.kernel, "objects": self.objects}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(vars(state["kernel"].prepare(state["objects"], checked=True)))
+
 
 class Kernel(BaseEstimator):
     r"""A similarity that is an inner product, :math:`k(x, z) = \langle\phi(x), \phi(z)\rangle`.
