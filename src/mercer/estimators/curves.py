@@ -10,7 +10,6 @@ from mercer.estimators.vectors import VectorEstimator
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.learners.curves import SmoothedCurves
-from mercer.selection.alpha import leave_one_out_only
 
 
 class CurveRidge(VectorEstimator):
@@ -84,5 +83,4 @@ class CurveRidge(VectorEstimator):
     def learner(self) -> SmoothedCurves:
         """Return the learner with these parameters."""
         check_kernel_parameter(self.kernel, "kernel")
-        leave_one_out_only(self.alpha)
         return SmoothedCurves(self.grid, self.lengths, self.period, self.alpha, self.fit_intercept)

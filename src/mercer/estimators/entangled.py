@@ -11,7 +11,6 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.learners.entangled import EntangledKernel
 from mercer.operators.features import Nystroem, kernel_of
-from mercer.selection.alpha import leave_one_out_only
 
 
 class EntangledRidge(VectorEstimator):
@@ -101,9 +100,8 @@ class EntangledRidge(VectorEstimator):
     def learner(self) -> EntangledKernel:
         """Return the learner with these parameters."""
         check_kernel_parameter(self.kernel, "kernel")
-        leave_one_out_only(self.alpha)
         features = Nystroem(self.kernel, tol=self.tol) if self.features is None else self.features
-        found = EntangledKernel(
+        return EntangledKernel(
             features,
             self.kraus_rank,
             self.gamma,
@@ -114,8 +112,6 @@ class EntangledRidge(VectorEstimator):
             self.fit_intercept,
             self.random_state,
         )
-        found.check_parameters()
-        return found
 
     def _source(self) -> Any:
         return self.kernel if self.features is None else (kernel_of(self.features) or Linear())

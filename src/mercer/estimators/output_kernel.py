@@ -83,6 +83,4 @@ class OutputKernelLearning(VectorEstimator):
     def learner(self) -> OutputKernel:
         """Return the learner with these parameters."""
         check_kernel_parameter(self.kernel, "kernel")
-        found = OutputKernel(self.alpha, self.max_iter, self.tol, self.fit_intercept)
-        found.check_parameters()
-        return found
+        return OutputKernel(self.alpha, self.max_iter, self.tol, self.fit_intercept)

@@ -1,4 +1,4 @@
-"""Learners: what is fitted on pairs, and then answers three questions."""
+"""The learner protocol, and the problem a learner is given."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from sklearn.base import clone
 
-from mercer.core.arrays import Array, like, namespace
+from mercer.core.arrays import Array, namespace
 from mercer.core.collections import Collection, concatenate, count, take
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
-from mercer.selection.alpha import Criterion, KFold
-from mercer.solvers.base import gram_matrix, sub_inputs
+from mercer.selection.alpha import Criterion, KFold, best_alpha, leave_one_out_only
+from mercer.solvers.base import RidgeProblem, gram_matrix, sub_inputs
 
 
 @runtime_checkable
@@ -23,7 +23,7 @@ class FittedMap(Protocol):
     """A learned map from inputs to points of the output feature space."""
 
     attributes: dict[str, Any]
-    """What an estimator shows of the fit: ``alpha_``, ``loo_path_``, …"""
+    """Fitted attributes of the estimator: ``alpha_``, ``loo_path_``, …"""
 
     def points(self, inputs: Collection) -> Array:
         """Return h(x) in the coordinates of the embedding, one row for each checked input."""
@@ -32,28 +32,28 @@ class FittedMap(Protocol):
         """Return h₋ᵢ(xᵢ): each training pair predicted by a fit that has not seen it (its group, where there are groups)."""
 
     def weights(self, inputs: Collection) -> Array | None:
-        """Return w with h(x) = Σ w_j(x) ψ(y_j) over the training pairs; None where the learner has no such form."""
+        """Return w with h(x) = Σ w_j(x) ψ(y_j) over the training pairs; None if the learner has no such form."""
 
 
 class Learner:
-    """Something that is fitted on pairs.
+    """A method that learns a map from pairs.
 
     A new learner defines `fit`, which returns a `FittedMap`; `mercer.testing.check_learner` is its contract.
     """
 
     needs_coordinates: bool = True
-    """Whether outputs have to have coordinates; False for learners that work with weights on the training outputs."""
+    """True if outputs have to have coordinates; False for learners of weights on the training outputs."""
     has_weights: bool = False
-    """Whether points are combinations of training outputs whose weights do not depend on the outputs."""
+    """True if points are combinations of training outputs with weights that do not depend on the outputs."""
     handles_missing: bool = False
-    """Whether targets may be missing."""
+    """True if targets may be missing."""
 
     def fit(self, problem: LearningProblem) -> FittedMap:
         """Learn from the pairs of `problem`."""
         raise TypeError(f"{type(self).__name__} must define fit(problem)")
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
-        """Return the embedding of outputs this learner works best with, and why; None to leave it open."""
+        """Return the embedding of outputs this learner works best with, and why; None for any."""
         return None
 
     def reason(self) -> str:
@@ -93,9 +93,9 @@ class LearningProblem:
     groups: np.ndarray | None = None
     observed: np.ndarray | None = None
     targets: Array | None = None
-    """V of the paired outputs; None where outputs are known through their kernel alone."""
+    """V of the paired outputs; None if outputs are known through their kernel alone."""
     partial: bool = False
-    """Whether the pairs are only some of those the embedding was fitted on."""
+    """True if the pairs are only some of those the embedding was fitted on."""
 
     @property
     def size(self) -> int:
@@ -103,13 +103,34 @@ class LearningProblem:
         return count(self.inputs)
 
     def require_targets(self, learner: Any) -> Array:
-        """Return V; raise ValueError where the outputs have no coordinates."""
+        """Return V; raise ValueError if the outputs have no coordinates."""
         if self.targets is None:
             raise ValueError(
                 f"{learner!r:.60} predicts coordinates, and the output kernel {self.embedding.kernel_!r} is implicit; add "
                 "embedding=PrincipalComponents()"
             )
         return self.targets
+
+    def ridge(self, targets: Array, fit_intercept: bool) -> RidgeProblem:
+        """Return the ridge problem of these pairs with the identity operator."""
+        weighting: dict[str, Any] = {"sample_weight": self.sample_weight, "groups": self.groups}
+        return RidgeProblem(self.kernel, self.inputs, targets, fit_intercept=fit_intercept, **weighting)
+
+    def choose_alpha(self, alpha: Any, paths: Any) -> dict[str, Any]:
+        """Return the attributes alpha_, alphas_ and loo_path_ for a number, or for the rule of leave-one-out.
+
+        `paths` is a `LeaveOneOutPath` over alpha, with the `scale` of its grid.
+        """
+        rule = leave_one_out_only(alpha)
+        if rule is None:
+            return {"alpha_": float(alpha), "alphas_": None, "loo_path_": None}
+        alphas = rule.grid(paths.scale)
+        path = self.criterion.left_out(paths, alphas.tolist())
+        return {"alpha_": best_alpha(alphas, path), "alphas_": alphas, "loo_path_": path}
+
+    def held(self) -> LearningProblem:
+        """Return the problem without its criterion, as a fitted map keeps it."""
+        return replace(self, criterion=None)  # type: ignore[arg-type]
 
     def subset(self, rows: np.ndarray) -> LearningProblem:
         """Return the problem on some of the pairs, with the embedding and the decoder as they are."""
@@ -134,8 +155,8 @@ class LearningProblem:
         embedding = clone(self.embedding)
         fit_embedding(embedding, self.embedding.kernel_, all_outputs, len(rows), self.kernel, part.inputs)
         decoder = clone(self.decoder).fit(embedding, self.decoder.loss_)
-        targets = embedding.coordinates_
-        targets = None if targets is None else targets[: len(rows), :]
+        whole = embedding.coordinates_
+        targets = None if whole is None else whole[: len(rows), :]
         return replace(part, embedding=embedding, decoder=decoder, targets=targets, partial=False)
 
 
@@ -161,10 +182,3 @@ def left_out_by_folds(
         parts.append(fitted.points(sub_inputs(problem.kernel, problem.inputs, held_out, train)))
     xp = namespace(parts[0])
     return take(xp.concat(parts), np.argsort(np.concatenate([held_out for _, held_out in splits])))
-
-
-def scattered(weights: Array, columns: np.ndarray, n: int) -> Array:
-    """Return weights on some pairs as weights on all n of them."""
-    unit = np.zeros((len(columns), n))
-    unit[np.arange(len(columns)), columns] = 1.0
-    return weights @ like(unit, weights)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Collection
 from mercer.learners.base import Learner, LearningProblem
+from mercer.learners.ridge import FittedRidge
 from mercer.operators.smoothing import Smoothing, check_grid, quadrature_weights
 from mercer.selection.alpha import RidgeSelection, leave_one_out_only
-from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem
-from mercer.solvers.ridge_path import RidgePath
+from mercer.solvers import Exact, KernelBasis, RidgePath, RidgeProblem
 
 
 @dataclass
@@ -35,8 +34,11 @@ class SmoothedCurves(Learner):
     alpha: Any = "loo"
     fit_intercept: bool = True
 
+    def __post_init__(self) -> None:
+        leave_one_out_only(self.alpha)
+
     def fit(self, problem: LearningProblem) -> FittedCurves:
-        """Choose the length and alpha by exact leave-one-out, all on one decomposition of the inputs."""
+        """Choose the length and alpha by exact leave-one-out, on one decomposition of the inputs."""
         rule = leave_one_out_only(self.alpha)
         outputs = to_numpy(problem.require_targets(self))
         p = outputs.shape[1]
@@ -44,14 +46,7 @@ class SmoothedCurves(Learner):
         if len(points) != p:
             raise ValueError(f"y has {p} columns and grid has {len(points)} points; expected as many of each")
         roots = np.sqrt(quadrature_weights(points, self.period))
-        ridge = RidgeProblem(
-            problem.kernel,
-            problem.inputs,
-            outputs * roots,
-            fit_intercept=self.fit_intercept,
-            sample_weight=problem.sample_weight,
-            groups=problem.groups,
-        )
+        ridge = problem.ridge(outputs * roots, self.fit_intercept)
         lengths, alphas = self._lengths(points), self._alphas(rule, ridge)
         spectrum = ridge.decomposed()
 
@@ -64,13 +59,12 @@ class SmoothedCurves(Learner):
             for i, length in enumerate(lengths):
                 risks = path_of(length).risks(alphas.tolist())
                 scores[i] = [np.average(to_numpy(risk), weights=problem.sample_weight) for risk in risks]
-        # of equals the largest alpha
+        # the largest alpha of equal scores
         best, last = divmod(int(np.argmin(scores[:, ::-1])), len(alphas))
         length, alpha = float(lengths[best]), float(alphas[len(alphas) - 1 - last])
         path = path_of(length)
         coefficients, intercept = path.coefficients(alpha)
-        basis = KernelBasis.of(problem.kernel, problem.inputs)
-        found = PointMap(basis, coefficients / roots, None if intercept is None else intercept / roots)
+        mean = None if intercept is None else intercept / roots
         attributes = {
             "length_": length,
             "alpha_": alpha,
@@ -78,11 +72,12 @@ class SmoothedCurves(Learner):
             "alphas_": alphas,
             "loo_path_": scores,
             "kernel_": problem.kernel,
-            "dual_coef_": found.coefficients,
-            "intercept_": np.zeros(p) if found.intercept is None else found.intercept,
+            "dual_coef_": coefficients / roots,
+            "intercept_": np.zeros(p) if mean is None else mean,
         }
-        operator = Smoothing(length, points, self.period, quadrature=True)
-        return FittedCurves(found, replace(ridge, operator=operator), roots, alpha, attributes)
+        parts = (KernelBasis.of(ridge.kernel, ridge.prepared), attributes["dual_coef_"], mean)
+        # points of a curve that are learned alone have weights on the training curves
+        return FittedCurves(*parts, path.problem, Exact(), alpha, attributes, length == 0, roots=roots)
 
     def _lengths(self, points: np.ndarray) -> np.ndarray:
         width = points[-1] - points[0] if self.period is None else self.period
@@ -102,27 +97,12 @@ class SmoothedCurves(Learner):
 
 
 @dataclass
-class FittedCurves:
+class FittedCurves(FittedRidge):
     """A regression onto curves."""
 
-    map: PointMap
-    ridge: RidgeProblem
-    roots: np.ndarray
-    alpha: float
-    attributes: dict[str, Any]
-
-    def points(self, inputs: Collection) -> Array:
-        """Return the curve predicted for each input."""
-        return self.map.points(inputs)
+    roots: Any = 1.0
+    """Roots of the quadrature weights, by which the outputs of the ridge are multiplied."""
 
     def left_out_points(self) -> Array:
         """Return the curve predicted for each pair without it, the length and alpha held."""
-        path = RidgePath.of(self.ridge, self.ridge.decomposed())
-        return path.left_out_points(self.alpha) / self.roots
-
-    def weights(self, inputs: Collection) -> Array | None:
-        """Return weights on the training curves where the points of a curve are learned one by one; else None."""
-        if self.attributes["length_"] > 0:
-            return None
-        path = RidgePath.of(self.ridge, self.ridge.decomposed(), self.map.basis)
-        return path.on_weights().map(self.alpha).points(inputs)
+        return super().left_out_points() / self.roots

@@ -16,6 +16,7 @@ from mercer.learners.ridge import FittedRidge, Ridge
 from mercer.operators.entangled import Entangled
 from mercer.operators.features import fixed_features
 from mercer.operators.separable import Separable
+from mercer.selection.alpha import leave_one_out_only
 from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
 
 
@@ -23,7 +24,7 @@ from mercer.selection.entanglement import EntanglementObjective, learn_maps, spa
 class EntangledKernel(Learner):
     """Learn an operator-valued kernel that need not be separable, then regress with it.
 
-    The parameters are those of `mercer.EntangledRidge`; `features` is what gives inputs finite features.
+    The parameters are those of `mercer.EntangledRidge`; `features` gives inputs finite features.
 
     Examples
     --------
@@ -42,9 +43,15 @@ class EntangledKernel(Learner):
     fit_intercept: bool = True
     random_state: Any = None
 
+    def __post_init__(self) -> None:
+        check_choice(self.mode, "mode", ("entangled", "partial-trace"))
+        check_real(self.gamma, "gamma", 0, 1, closed="both", expected="a number between 0 and 1")
+        for name, least in (("kraus_rank", 1), ("max_iter", 0), ("n_starts", 1)):
+            check_whole(getattr(self, name), name, least, expected=f"a whole number, {least} or more")
+        leave_one_out_only(self.alpha)
+
     def fit(self, problem: LearningProblem) -> FittedEntangled:
         """Learn the kernel, then the regression."""
-        self.check_parameters()
         targets = to_numpy(problem.require_targets(self))
         features = fixed_features(self.features, problem.inputs)
         rows = to_numpy(features(problem.inputs))
@@ -79,19 +86,12 @@ class EntangledKernel(Learner):
         return FittedEntangled(ridge, features, projection, attributes)
 
     def _projection(self, maps: np.ndarray, p: int) -> np.ndarray:
-        """What turns features into inputs of the ridge: for tr_p K = φᵀ S φ / p, a root of S; else the identity."""
+        """The map from features to inputs of the ridge: a root of S for tr_p K = φᵀ S φ / p, else the identity."""
         if self.mode == "entangled":
             return np.eye(maps.shape[2])
         flat = maps.reshape(-1, maps.shape[2])
         values, vectors = np.linalg.eigh(flat.T @ flat / p)
         return vectors * np.sqrt(np.maximum(values, 0.0))
-
-    def check_parameters(self) -> None:
-        """Raise ValueError if a parameter is out of its range."""
-        check_choice(self.mode, "mode", ("entangled", "partial-trace"))
-        check_real(self.gamma, "gamma", 0, 1, closed="both", expected="a number between 0 and 1")
-        for name, least in (("kraus_rank", 1), ("max_iter", 0), ("n_starts", 1)):
-            check_whole(getattr(self, name), name, least, expected=f"a whole number, {least} or more")
 
 
 @dataclass

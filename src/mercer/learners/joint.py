@@ -15,7 +15,7 @@ from mercer.core.validation import check_instance
 from mercer.kernels.vectors import Linear
 from mercer.learners.base import Learner, LearningProblem
 from mercer.operators.joint import CoordinateJoint, TensorProductJoint
-from mercer.selection.alpha import best_alpha, leave_one_out_only
+from mercer.selection.alpha import leave_one_out_only
 from mercer.solvers.base import RidgeProblem
 from mercer.solvers.ridge_path import RidgePath
 
@@ -36,46 +36,29 @@ class JointMap(Learner):
     alpha: Any = "loo"
     fit_intercept: bool = True
 
-    def fit(self, problem: LearningProblem) -> FittedJointMap:
-        """Decompose the Gram matrix of each group, choose alpha and solve."""
-        rule = leave_one_out_only(self.alpha)
-        self.check_parameters()
-        targets = problem.require_targets(self)
-        joint = self.joint_kernel.resolve(problem.inputs, targets)
-        ridge = RidgeProblem(
-            problem.kernel,
-            problem.inputs,
-            targets,
-            fit_intercept=self.fit_intercept,
-            sample_weight=problem.sample_weight,
-            groups=problem.groups,
+    def __post_init__(self) -> None:
+        leave_one_out_only(self.alpha)
+        expected = (
+            "one that is linear in the outputs, such as mercer.operators.PatchwiseJoint(shape). For an operator use "
+            "DependencyEstimator(operator=...)"
         )
-        paths = _GroupPaths(joint, ridge)
-        alphas = path = None
-        if rule is None:
-            alpha = float(self.alpha)
-        else:
-            alphas = rule.grid(paths.scale)
-            path = problem.criterion.left_out(paths, alphas.tolist())
-            alpha = best_alpha(alphas, path)
-        attributes = {"alpha_": alpha, "alphas_": alphas, "loo_path_": path, "joint_kernel_": joint}
-        coefficients = [each.coefficients(alpha) for each in paths.paths]
-        return FittedJointMap(joint, ridge, coefficients, alpha, attributes)
-
-    def check_parameters(self) -> None:
-        """Raise unless the joint kernel is linear in the outputs."""
-        joint = check_instance(
-            self.joint_kernel,
-            "joint_kernel",
-            CoordinateJoint,
-            expected="one that is linear in the outputs, such as mercer.operators.PatchwiseJoint(shape). For an operator use "
-            "DependencyEstimator(operator=...)",
-        )
+        joint = check_instance(self.joint_kernel, "joint_kernel", CoordinateJoint, expected=expected)
         if getattr(joint, "output_kernel", Linear()) != Linear():
             raise ValueError(
                 f"joint_kernel={joint!r} is not linear in the outputs; use "
                 "DependencyEstimator(input_kernel, output_kernel), which is the same map"
             )
+
+    def fit(self, problem: LearningProblem) -> FittedJointMap:
+        """Decompose the Gram matrix of each group, choose alpha and solve."""
+        targets = problem.require_targets(self)
+        joint = self.joint_kernel.resolve(problem.inputs, targets)
+        ridge = problem.ridge(targets, self.fit_intercept)
+        paths = _GroupPaths(joint, ridge)
+        attributes = problem.choose_alpha(self.alpha, paths) | {"joint_kernel_": joint}
+        alpha = attributes["alpha_"]
+        coefficients = [each.coefficients(alpha) for each in paths.paths]
+        return FittedJointMap(joint, ridge, coefficients, alpha, attributes)
 
 
 class _GroupPaths:
@@ -90,10 +73,7 @@ class _GroupPaths:
         self.coordinates = [group.coordinates for group in groups]
         self.paths = []
         for coordinates, gram in groups:
-            gram = namespace(gram).asarray(gram, copy=True)
-            if ridge.roots is not None:
-                roots = like(ridge.roots, gram)
-                gram = gram * roots * roots[:, None]
+            gram = ridge.scale_gram(namespace(gram).asarray(gram, copy=True))
             spectrum = ridge.decompose(gram, "a Gram matrix of the joint kernel")
             own = replace(ridge, targets=take(ridge.targets.T, coordinates).T)
             self.paths.append(RidgePath.of(own, spectrum))

@@ -18,14 +18,9 @@ from mercer.learners.base import Learner, LearningProblem
 from mercer.selection.alpha import best_alpha
 from mercer.solvers.base import check_finite, check_gram
 
-_MEASURED = 300
-"""Objects whose Gram matrix shows whether a similarity is a kernel, where no Gram matrix of all of them is needed."""
-
-_NEGATIVE = 1e-6
-"""A squared distance below zero by more than this part of the squared norms is not rounding."""
-
-_MOST = 30
-"""The largest number of neighbours that is tried."""
+_MEASURED = 300  # objects whose Gram matrix is checked for negative eigenvalues, if no whole Gram matrix is needed
+_NEGATIVE = 1e-6  # share of the squared norms that rounding may take a squared distance below zero
+_MOST = 30  # the largest number of neighbours that is tried
 
 
 @dataclass
@@ -53,104 +48,89 @@ class Neighbors(Learner):
 
     def fit(self, problem: LearningProblem) -> FittedNeighbors:
         """Remember the pairs; choose k if asked to."""
-        n, kernel, inputs = count(problem.inputs), problem.kernel, problem.inputs
-        norms = _norms(kernel, inputs)
-        chosen = self._check_k(n)
-        tried = path = None
-        if chosen is None:
-            family = _LeftOutNeighbors(_whole_gram(kernel, inputs), norms, problem)
+        kernel, n = problem.kernel, problem.size
+        chosen, tried, path = self.k, None, None
+        if self.k == "loo":
+            family = _LeftOutNeighbors(problem)
             tried = np.arange(1, min(_MOST, family.most) + 1)
             path = problem.criterion.left_out(family, tried.tolist())
             chosen = int(-best_alpha(-tried.astype(float), path))
         else:
-            _measure(kernel, inputs, "input")
+            expected = f"a whole number between 1 and the number of pairs, {n}, or 'loo'"
+            check_whole(chosen, "k", 1, n, expected=expected)
+            _measure(kernel, problem.inputs, "input")
         _measure(problem.embedding.kernel_, problem.embedding.outputs_, "output")
-        basis = inputs if kernel.pairwise else kernel.prepare(inputs)
-        attributes = {"k_": chosen, "ks_": tried, "loo_path_": path}
-        return FittedNeighbors(kernel, inputs, basis, norms, chosen, _kept(problem), attributes)
-
-    def _check_k(self, n: int) -> int | None:
-        if isinstance(self.k, str) and self.k == "loo":
-            return None
-        return check_whole(
-            self.k, "k", 1, n, expected=f"a whole number between 1 and the number of pairs, {n}, or 'loo'"
-        )
-
-
-@dataclass
-class _Pairs:
-    """What leaving out needs of the problem."""
-
-    targets: Array | None
-    sample_weight: np.ndarray | None
-    groups: np.ndarray | None
-
-
-def _kept(problem: LearningProblem) -> _Pairs:
-    return _Pairs(problem.targets, problem.sample_weight, problem.groups)
+        basis = problem.inputs if kernel.pairwise else kernel.prepare(problem.inputs)
+        attributes = {"k_": int(chosen), "ks_": tried, "loo_path_": path}
+        return FittedNeighbors(problem.held(), basis, _norms(kernel, problem.inputs), int(chosen), attributes)
 
 
 @dataclass
 class FittedNeighbors:
-    """Training pairs, and how many of the nearest count."""
+    """Training pairs, and the number of neighbours in the mean."""
 
-    kernel: Kernel
-    inputs: Collection
+    problem: LearningProblem
     basis: Any
     norms: np.ndarray
     k: int
-    pairs: _Pairs
     attributes: dict[str, Any]
 
     def points(self, inputs: Collection) -> Array:
-        """Return the mean of the neighbours: weights, or coordinates where outputs have some."""
-        weights = self.weights(inputs)
-        return weights if self.pairs.targets is None else weights @ to_numpy(self.pairs.targets)
+        """Return the mean of the neighbours, in coordinates if outputs have them, else as weights."""
+        return _in_coordinates(self.weights(inputs), self.problem)
 
     def left_out_points(self) -> Array:
         """Return the mean of the neighbours of each training input among the others."""
-        family = _LeftOutNeighbors(_whole_gram(self.kernel, self.inputs), self.norms, self.pairs)
+        family = _LeftOutNeighbors(self.problem)
         return family.left_out_points(min(self.k, family.most))
 
-    def weights(self, inputs: Collection) -> Array:
+    def weights(self, inputs: Collection) -> np.ndarray:
         """Return 1/k on the k nearest inputs."""
-        values = to_numpy(self.kernel(inputs, self.basis))
-        check_finite(values, self.kernel, "input")
-        if not (self.kernel.is_psd or self.kernel.pairwise):  # of a row of kernel values the own norm is not known
-            _check_distances(values, _norms(self.kernel, inputs), self.norms, self.kernel)
+        kernel = self.problem.kernel
+        values = to_numpy(kernel(inputs, self.basis))
+        check_finite(values, kernel, "input")
+        if not (kernel.is_psd or kernel.pairwise):  # a row of kernel values does not have k(x, x)
+            _check_distances(values, _norms(kernel, inputs), self.norms, kernel)
         nearest = np.argsort(0.5 * self.norms - values, axis=1, kind="stable")[:, : self.k]
-        return mean_of(nearest, len(self.norms), self.pairs.sample_weight)
+        return mean_of(nearest, len(self.norms), self.problem.sample_weight)
 
 
 class _LeftOutNeighbors:
     """Neighbours of each training input among those of other pairs, or of other groups."""
 
-    def __init__(self, gram: np.ndarray, norms: np.ndarray, problem: Any) -> None:
+    def __init__(self, problem: LearningProblem) -> None:
+        self.problem, kernel = problem, problem.kernel
+        gram, groups = kernel(problem.inputs), problem.groups
+        check_gram(gram, kernel, "input")
         # half of the squares, less what is the same in a row: twice the Gram matrix could overflow
-        distances = 0.5 * norms - gram
-        groups = np.arange(len(norms)) if problem.groups is None else problem.groups
+        distances = 0.5 * _norms(kernel, problem.inputs) - to_numpy(gram)
+        groups = np.arange(len(distances)) if groups is None else groups
         own = groups[:, None] == groups
         distances[own] = np.inf
         self.most = int(np.min(np.sum(~own, axis=1)))
         # sorted once, for every number of neighbours
         self.order = np.argsort(distances, axis=1, kind="stable")
-        self.targets, self.sample_weight = problem.targets, problem.sample_weight
 
     def left_out_points(self, value: Any) -> Array:
         """Return the mean of the neighbours."""
-        weights = mean_of(self.order[:, :value], len(self.order), self.sample_weight)
-        return weights if self.targets is None else weights @ to_numpy(self.targets)
+        weights = mean_of(self.order[:, :value], len(self.order), self.problem.sample_weight)
+        return _in_coordinates(weights, self.problem)
 
     def risks(self, values: Sequence[Any], gram: Array | None = None) -> Iterator[Array]:
         """Yield squared distances of the mean of the neighbours to the output, for each number of neighbours."""
+        own = _in_coordinates(np.eye(len(self.order)), self.problem)
         for value in values:
-            own = np.eye(len(self.order)) if self.targets is None else to_numpy(self.targets)
             left = self.left_out_points(value) - own
             yield np.sum((left if gram is None else left @ to_numpy(gram)) * left, axis=1)
 
 
+def _in_coordinates(weights: np.ndarray, problem: LearningProblem) -> np.ndarray:
+    """Weights on the training outputs as points."""
+    return weights if problem.targets is None else weights @ to_numpy(problem.targets)
+
+
 def mean_of(nearest: np.ndarray, columns: int, sample_weight: np.ndarray | None = None) -> np.ndarray:
-    """Return weights on the columns named in each row that sum to one: equal, or as the sample weights have it."""
+    """Return weights on the columns named in each row that sum to one, in proportion to the sample weights."""
     weights = np.zeros((len(nearest), columns))
     share = np.full(nearest.shape, 1.0 / nearest.shape[1])
     if sample_weight is not None:
@@ -161,20 +141,13 @@ def mean_of(nearest: np.ndarray, columns: int, sample_weight: np.ndarray | None 
 
 
 def _measure(kernel: Kernel, objects: Collection, side: str) -> None:
-    """Raise ValueError if the Gram matrix of some of the objects (all, where it is given) is not positive semi-definite."""
+    """Raise ValueError if the Gram matrix of some objects, or of all if it is given, is not positive semi-definite."""
     if kernel.is_psd:
         return
     n = count(objects)
     if n > _MEASURED and not kernel.pairwise:
         objects = take(objects, np.sort(np.random.default_rng(0).choice(n, _MEASURED, replace=False)))
     check_gram(kernel(objects), kernel, side)
-
-
-def _whole_gram(kernel: Kernel, inputs: Collection) -> np.ndarray:
-    """Return the Gram matrix of all inputs, measured."""
-    gram = kernel(inputs)
-    check_gram(gram, kernel, "input")
-    return to_numpy(gram)
 
 
 def _norms(kernel: Kernel, inputs: Collection) -> np.ndarray:

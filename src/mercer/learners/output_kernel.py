@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,12 @@ import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Collection
-from mercer.core.gram_eigh import GramEigh
 from mercer.core.validation import check_real, check_whole
 from mercer.learners.base import Learner, LearningProblem
-from mercer.operators.base import OperatorSpectrum
-from mercer.selection.alpha import LeaveOneOut, best_alpha, leave_one_out_only
-from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem
-from mercer.solvers.ridge_path import RidgePath
+from mercer.learners.ridge import FittedRidge
+from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
+from mercer.selection.alpha import leave_one_out_only
+from mercer.solvers import Exact, KernelBasis, RidgePath, RidgeProblem
 
 
 @dataclass
@@ -38,33 +36,17 @@ class OutputKernel(Learner):
     tol: float = 1e-9
     fit_intercept: bool = True
 
-    def check_parameters(self) -> LeaveOneOut | None:
-        """Return the rule for alpha; raise ValueError if a parameter is out of its range."""
+    def __post_init__(self) -> None:
         check_whole(self.max_iter, "max_iter", 0, expected="a whole number, 0 or more")
         check_real(self.tol, "tol", 0, 1, expected="a number between 0 and 1")
-        return leave_one_out_only(self.alpha)
+        leave_one_out_only(self.alpha)
 
-    def fit(self, problem: LearningProblem) -> FittedOutputKernel:
+    def fit(self, problem: LearningProblem) -> FittedRidge:
         """Learn L for one alpha, or for each of a grid."""
-        rule = self.check_parameters()
-        targets = to_numpy(problem.require_targets(self))
-        ridge = RidgeProblem(
-            problem.kernel,
-            problem.inputs,
-            targets,
-            alpha=None if rule is not None else float(self.alpha),
-            fit_intercept=self.fit_intercept,
-            sample_weight=problem.sample_weight,
-            groups=problem.groups,
-        )
-        paths = _Paths(self, ridge, ridge.decomposed())
-        alphas = path = None
-        alpha = ridge.alpha
-        if rule is not None:
-            alphas = rule.grid(paths.scale)
-            path = problem.criterion.left_out(paths, alphas.tolist())
-            alpha = best_alpha(alphas, path)
-        assert alpha is not None
+        ridge = problem.ridge(to_numpy(problem.require_targets(self)), self.fit_intercept)
+        paths = _Paths(self, ridge)
+        attributes = problem.choose_alpha(self.alpha, paths)
+        alpha = attributes["alpha_"]
         found = paths.learn(alpha)
         if not found.converged and self.max_iter > 0:
             warnings.warn(
@@ -73,58 +55,46 @@ class OutputKernel(Learner):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        solved, directions = paths.path(found), paths.span.T @ found.directions
-        attributes = {
-            "alpha_": alpha,
-            "alphas_": alphas,
-            "loo_path_": path,
-            "output_matrix_": (directions * found.gains) @ directions.T,
-            "dual_coef_": to_numpy(solved.dual(alpha)),
+        path = paths.path(found)
+        attributes |= {
+            "output_matrix_": path.problem.operator.matrix(),
+            "dual_coef_": to_numpy(path.dual(alpha)),
             "objective_path_": found.path,
             "gap_": found.gap,
             "n_iter_": len(found.path) - 1,
             "kernel_": problem.kernel,
         }
-        basis = KernelBasis.of(problem.kernel, problem.inputs)
-        found_map, operator = PointMap(basis, *solved.coefficients(alpha)), OperatorSpectrum(found.gains, directions)
-        return FittedOutputKernel(found_map, ridge, operator, alpha, attributes)
+        basis = KernelBasis.of(ridge.kernel, ridge.prepared)
+        return FittedRidge(basis, *path.coefficients(alpha), path.problem, Exact(), alpha, attributes)
 
 
-@dataclass
-class FittedOutputKernel:
-    """A regression with a learned output matrix."""
+class OutputMatrix(SeparableOperator):
+    """A matrix L = Q diag(c) Qᵀ, given by its decomposition."""
 
-    map: PointMap
-    ridge: RidgeProblem
-    operator: OperatorSpectrum
-    alpha: float
-    attributes: dict[str, Any]
+    def __init__(self, gains: np.ndarray, directions: np.ndarray) -> None:
+        self.gains = gains
+        self.directions = directions
 
-    def points(self, inputs: Collection) -> Array:
-        """Return f(x) for each input."""
-        return self.map.points(inputs)
+    def matrix(self, outputs: Outputs | None = None) -> np.ndarray:
+        """Return L."""
+        return (self.directions * self.gains) @ self.directions.T
 
-    def left_out_points(self) -> Array:
-        """Return the prediction for each pair without it, L held at its fit on all pairs."""
-        path = RidgePath.of(self.ridge, self.ridge.decomposed(), learned=self.operator)
-        return path.left_out_points(self.alpha)
-
-    def weights(self, inputs: Collection) -> None:
-        """Return None: the outputs are coupled by L."""
-        return
+    def spectrum(self, outputs: Outputs) -> OperatorSpectrum:
+        """Return c and Q."""
+        return OperatorSpectrum(self.gains, self.directions)
 
 
 class _Paths:
     """Fits with a learned L, one for each alpha, on one decomposition of the inputs."""
 
-    def __init__(self, learner: OutputKernel, ridge: RidgeProblem, spectrum: GramEigh) -> None:
-        self.learner, self.ridge, self.spectrum = learner, ridge, spectrum
+    def __init__(self, learner: OutputKernel, ridge: RidgeProblem) -> None:
+        self.learner, self.ridge, self.spectrum = learner, ridge, ridge.decomposed()
         rows = ridge.centred(ridge.scaled(to_numpy(ridge.targets)))
         # outside the span of the outputs L and C are zero
         left, lengths, self.span = scipy.linalg.svd(rows, full_matrices=False)
-        self.values = to_numpy(spectrum.values)
-        self.inside = to_numpy(spectrum.vectors).T @ (left * lengths)
-        diagonal = max(float(self.values.sum()) / ridge.total, np.finfo(float).tiny)
+        self.values = to_numpy(self.spectrum.values)
+        self.inside = to_numpy(self.spectrum.vectors).T @ (left * lengths)
+        diagonal = float(self.values.sum()) / ridge.total or 1.0  # inputs may all be alike
         self.start = float(np.cbrt(0.5 * lengths[0] ** 2 / diagonal))
         self.scale = diagonal * self.start or 1.0
 
@@ -135,8 +105,8 @@ class _Paths:
 
     def path(self, found: Gains) -> RidgePath:
         """Return the ridge path with a learned L."""
-        operator = OperatorSpectrum(found.gains, self.span.T @ found.directions)
-        return RidgePath.of(self.ridge, self.spectrum, learned=operator)
+        operator = OutputMatrix(found.gains, self.span.T @ found.directions)
+        return RidgePath.of(replace(self.ridge, operator=operator), self.spectrum)
 
     def left_out_points(self, value: float) -> Array:
         """Return the prediction for each pair without it."""
@@ -150,12 +120,11 @@ class _Paths:
 
 @dataclass
 class Gains:
-    """A learned L = Q diag(gains) Qᵀ, and the coefficients that go with it, Uᵀ C Q."""
+    """A learned L = Q diag(gains) Qᵀ."""
 
     directions: np.ndarray
-    """Q, in the coordinates the targets came in."""
+    """Q, in the coordinates of the targets."""
     gains: np.ndarray
-    coefficients: np.ndarray
     path: np.ndarray
     gap: float
     converged: bool
@@ -164,16 +133,8 @@ class Gains:
 def learn_gains(values: np.ndarray, targets: np.ndarray, alpha: float, start: float, stop: tuple[int, float]) -> Gains:
     """Return the result of block coordinate descent from L = `start`·I.
 
-    Parameters
-    ----------
-    values : array (n,)
-        Eigenvalues of K = U diag(values) Uᵀ.
-    targets : array (n, q)
-        Uᵀ Y, at most as many columns as rows.
-    alpha, start : float
-        λ, and the first L.
-    stop : (int, float)
-        Most steps, and the share of the objective that a step has to gain.
+    `values` are the eigenvalues of K = U diag(values) Uᵀ, and `targets` is Uᵀ Y. `stop` holds the most steps, and the share of
+    the objective that a step has to gain.
     """
     max_iter, tol = stop
     directions, gains = np.eye(targets.shape[1]), np.full(targets.shape[1], start)
@@ -187,7 +148,7 @@ def learn_gains(values: np.ndarray, targets: np.ndarray, alpha: float, start: fl
         converged = len(path) > 1 and path[-2] - path[-1] <= tol * path[-2]
         if converged or len(path) > max_iter:
             gap = 0.5 * float(np.sum((np.diag(gains) - 0.5 * half.T @ half) ** 2))
-            return Gains(directions, gains, coefficients, np.asarray(path), gap, converged)
+            return Gains(directions, gains, np.asarray(path), gap, converged)
         # L³ = ½ Fᵀ K F; singular values of K^½ F keep small gains that the eigenvalues of the square would lose
         _, singular, turn = scipy.linalg.svd(half * gains / np.sqrt(2.0), full_matrices=False)
         directions, gains = directions @ turn.T, np.cbrt(singular**2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,15 +63,8 @@ class Regressor(Learner):
             )
         weight = {} if problem.sample_weight is None else {"sample_weight": problem.sample_weight}
         model.fit(features, to_numpy(targets), **weight)
-        held = replace(problem, criterion=None)  # type: ignore[arg-type]
-        return FittedRegressor(
-            model,
-            basis,
-            targets[:1, :],
-            self,
-            held,
-            dict.fromkeys(("alpha_", "alphas_", "loo_path_", "solver_", "operator_")),
-        )
+        attributes = dict.fromkeys(("alpha_", "alphas_", "loo_path_", "solver_", "operator_"))
+        return FittedRegressor(model, basis, targets[:1, :], self, problem.held(), attributes)
 
 
 @dataclass
@@ -102,7 +95,7 @@ class FittedRegressor:
 
 
 def as_learner(regressor: Any) -> Learner:
-    """Return the learner `regressor` stands for: a learner, an estimator of this library, or any scikit-learn regressor.
+    """Return the learner of a learner, an estimator of this library, or any scikit-learn regressor.
 
     Examples
     --------

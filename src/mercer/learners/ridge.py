@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer.core.arrays import Array, is_numpy_array, like, namespace
-from mercer.core.collections import Collection, count, take
+from mercer.core.collections import Collection, take
+from mercer.core.validation import check_instance
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.embeddings.pivoted import Pivoted
@@ -20,7 +21,7 @@ from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
 from mercer.selection.alpha import KFold, SelectionProblem, ridge_selection
-from mercer.solvers import Auto, Choice, Factorization, PointMap, RidgeProblem, Solver
+from mercer.solvers import Auto, Factorization, PointMap, RidgeProblem, Solver
 from mercer.solvers.base import gram_matrix, sub_inputs
 
 
@@ -33,13 +34,13 @@ class Ridge(Learner):
     Parameters
     ----------
     operator : Operator
-        K, by the way output features act on each other.
+        K, the interaction of output features.
     alpha : float, {"loo", "kfold", "gcv"} or a rule from `mercer.selection`
         The weight of the norm.
     solver : "auto" or Solver
-        How the system is solved.
+        The solver of the system.
     fit_intercept : bool
-        Whether b is there; it is not penalised.
+        True for a b, which is not penalised.
 
     Examples
     --------
@@ -52,27 +53,26 @@ class Ridge(Learner):
     solver: Any = "auto"
     fit_intercept: bool = True
     keep_dual: bool = False
-    """Whether the dual coefficients and the intercept are among the attributes of the fit."""
+    """True for the dual coefficients and the intercept among the attributes of the fit."""
 
     @property
     def needs_coordinates(self) -> bool:  # type: ignore[override]
-        """Whether outputs have to have coordinates: for every operator but the identity."""
+        """True for every operator but the identity."""
         return not self.operator.is_identity
 
     @property
     def has_weights(self) -> bool:  # type: ignore[override]
-        """Whether points are combinations of training outputs: with the identity operator."""
+        """True for the identity operator."""
         return self.operator.is_identity
 
     handles_missing = True
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
-        """Return the embedding the solver or the operator calls for."""
+        """Return the embedding that the solver or the operator calls for."""
         if not self.operator.separable:
-            return PrincipalComponents(
-                n_components=self.operator.outputs
-            ), "an operator-valued kernel acts on coordinates"
-        found = self.solver.output_embedding() if isinstance(self.solver, Solver) else None
+            embedding = PrincipalComponents(n_components=self.operator.outputs)
+            return embedding, "an operator-valued kernel acts on coordinates"
+        found = self._solver().output_embedding()
         if found is not None:
             return found, "the low-rank solver factors both sides"
         if self.operator.is_identity:
@@ -87,25 +87,17 @@ class Ridge(Learner):
         """Solve for one alpha, or choose it first."""
         rule = ridge_selection(self.alpha)
         ridge = self._ridge_problem(problem, None if rule is not None else float(self.alpha))
-        solver, reason = self.choose_solver(ridge)
+        solver, reason = self._solver().choose(ridge)
         factorization = solver.factorize(ridge)
         alpha, alphas, path = ridge.alpha, None, None
         exact = getattr(factorization, "exact", True)
         if rule is not None:
             if not exact and problem.observed is None:
-                rule = KFold(min(5, count(problem.inputs)), rule.alphas)  # an iteration has no exact leave-one-out
+                rule = KFold(min(5, ridge.size), rule.alphas)  # an iteration has no exact leave-one-out
             fixed = self.operator.is_identity and problem.embedding.fixed and factorization.residual == 0.0
             closed_form = fixed and getattr(factorization, "penalty", None) == "function"
-            selection = SelectionProblem(
-                factorization,
-                problem.criterion,
-                _Refitter(self, problem, solver),
-                closed_form,
-                count(problem.inputs),
-                problem.groups,
-                problem.sample_weight,
-            )
-            alpha, alphas, path = rule.select(selection)
+            refit = _Refitter(self, problem, solver)
+            alpha, alphas, path = rule.select(SelectionProblem(factorization, problem.criterion, refit, closed_form))
         assert alpha is not None
         found = factorization.map(alpha)
         solver.report(factorization, problem.embedding)
@@ -122,21 +114,15 @@ class Ridge(Learner):
             attributes |= _dual_attributes(factorization, found, alpha)
         left_out = factorization.left_out_points(alpha) if problem.decoder.needs_left_out_points and exact else None
         weighs = self.has_weights and problem.embedding.fixed and problem.observed is None
-        held = None if exact else (self, replace(problem, criterion=None))  # type: ignore[arg-type]
+        held = None if exact else (self, problem.held())
         parts = (found.basis, found.coefficients, found.intercept)
         return FittedRidge(*parts, ridge, solver, alpha, attributes, weighs, left_out, held)
 
-    def choose_solver(self, problem: RidgeProblem) -> Choice:
-        """Return the solver, from ``"auto"``, `Auto()` or the one the user gave, and why."""
-        solver = Auto() if isinstance(self.solver, str) and self.solver == "auto" else self.solver
-        if not isinstance(solver, Solver):
-            raise TypeError(f"solver={solver!r}; expected 'auto' or a solver from mercer.solvers, such as Exact()")
-        if isinstance(solver, Auto):
-            return solver.choose(problem)
-        against = solver.supports(problem)
-        if against is not None:
-            raise ValueError(f"solver={solver!r} does not solve this problem: {against}")
-        return Choice(clone(solver), "given")
+    def _solver(self) -> Solver:
+        if self.solver == "auto":
+            return Auto()
+        expected = "'auto' or a solver from mercer.solvers, such as Exact()"
+        return check_instance(self.solver, "solver", Solver, expected=expected)
 
     def _ridge_problem(self, problem: LearningProblem, alpha: float | None) -> RidgeProblem:
         targets, embedding = problem.targets, problem.embedding
@@ -173,7 +159,7 @@ class Ridge(Learner):
 
 
 def _dual_attributes(factorization: Factorization, found: PointMap, alpha: float) -> dict[str, Any]:
-    """The dual coefficients, the intercept and the course of an iteration."""
+    """The dual coefficients, the intercept and the result of an iteration."""
     problem, solution = factorization.problem, getattr(factorization, "solution", None)
     assert problem.targets is not None
     zero = namespace(problem.targets).zeros_like(problem.targets[0, :])
@@ -188,31 +174,31 @@ def _dual_attributes(factorization: Factorization, found: PointMap, alpha: float
 
 @dataclass
 class FittedRidge(PointMap):
-    """A ridge regression that was solved; a `PointMap` that knows its problem."""
+    """A solved ridge regression."""
 
     ridge: RidgeProblem
     solver: Solver
     alpha: float
     attributes: dict[str, Any]
-    weighs: bool
-    """Whether points have weights on the training outputs."""
+    weighs: bool = False
+    """True if points have weights on the training outputs."""
     left_out: Array | None = None
-    """The left-out points, where they were wanted at the fit."""
+    """The left-out points, if the fit needed them."""
     held: tuple[Ridge, LearningProblem] | None = None
-    """What is fitted again on folds, where pairs cannot be left out exactly."""
+    """The learner and the problem to fit on folds, if pairs cannot be left out exactly."""
 
     @property
     def leaves_out_by_weights(self) -> bool:
-        """Whether h₋ᵢ(x) = h(x) − wᵢ(x) (ψ(yᵢ) − h₋ᵢ(xᵢ)) for every input x."""
+        """True if h₋ᵢ(x) = h(x) − wᵢ(x) (ψ(yᵢ) − h₋ᵢ(xᵢ)) for every input x."""
         return self.weighs
 
     @property
     def groups(self) -> np.ndarray | None:
-        """The group of each training pair; None where pairs are left out one by one."""
+        """The group of each training pair; None if pairs are left out one by one."""
         return self.ridge.groups
 
     def left_out_points(self) -> Array:
-        """Return the point of each pair from the fit without it, NaN where outputs are missing; by folds for iterations."""
+        """Return the point of each pair from the fit without it, NaN for missing outputs; by folds for iterations."""
         if self.left_out is not None:
             return self.left_out
         if self.held is None:
@@ -223,12 +209,12 @@ class FittedRidge(PointMap):
         return left_out_by_folds(replace(learner, alpha=self.alpha).fit, problem)
 
     def weights(self, inputs: Collection) -> Array | None:
-        """Return (k + αI)⁻¹k_x and what the intercept adds; None for operators and learned coordinates."""
+        """Return (k + αI)⁻¹k_x and the share of the intercept; None for operators and learned coordinates."""
         if not self.weighs:
             return None
         if self.ridge.targets is None:
             return self.points(inputs)
-        # coordinates were enough for predicting; the weights take the factor of k once more
+        # predicting takes coordinates alone; weights take the factor of k again
         return self.solver.factorize(self.ridge).weights(inputs, self.alpha)
 
 
@@ -236,26 +222,24 @@ class _Refitter:
     """Refits on the training part of a fold; the Gram matrix of all inputs is made once and sliced."""
 
     def __init__(self, learner: Ridge, problem: LearningProblem, solver: Solver) -> None:
-        self.learner, self.problem, self.solver = learner, problem, solver
-        self.shared: LearningProblem | None = None
+        self.learner, self.problem = learner, problem
+        self.share_gram = solver.makes_gram and not problem.kernel.pairwise and not learner.operator.kernels()
+
+    @cached_property
+    def _source(self) -> LearningProblem:
+        problem = self.problem
+        if not self.share_gram:
+            return problem
+        return replace(problem, kernel=Precomputed(), inputs=gram_matrix(problem.kernel, problem.inputs, "input", 3))
 
     def __call__(self, train: np.ndarray, held_out: np.ndarray) -> Any:
-        source = self._shared()
+        source = self._source
         part = source.refitted(train)
         ridge = self.learner._ridge_problem(part, None)
-        factorization = self.learner.choose_solver(ridge).part.factorize(ridge)
+        factorization = self.learner._solver().choose(ridge).part.factorize(ridge)
         queries = sub_inputs(source.kernel, source.inputs, held_out, train)
 
         def points(alpha: float) -> Array:
             return factorization.map(alpha).points(queries)
 
         return points, part.embedding, part.decoder, take(self.problem.outputs, held_out)
-
-    def _shared(self) -> LearningProblem:
-        if self.shared is None:
-            problem = self.problem
-            if self.solver.makes_gram and not problem.kernel.pairwise and not self.learner.operator.kernels():
-                gram = gram_matrix(problem.kernel, problem.inputs, "input", 3)
-                problem = replace(problem, kernel=Precomputed(), inputs=gram)
-            self.shared = problem
-        return self.shared

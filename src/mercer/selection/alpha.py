@@ -1,4 +1,4 @@
-"""Choosing alpha: what is scored (criteria), and how (exact leave-one-out, exact folds, generalised cross-validation)."""
+"""Rules that choose alpha by leave-one-out, folds or generalised cross-validation, and the criteria they minimise."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from mercer.losses.base import Loss
 from mercer.solvers.base import gram_matrix
 from mercer.solvers.factorization import Factorization
 
-_ROUNDING = 1e-12
-"""Difference of two scores, beside the range of all scores, that is taken as rounding."""
+_ROUNDING = 1e-12  # difference of two scores, relative to the range of all scores, that is taken as rounding
 
 
 class LeaveOneOutPath(Protocol):
@@ -37,11 +36,11 @@ class Criterion(Protocol):
     """A score of predictions, smaller is better."""
 
     decodes: bool
-    """Whether predictions are decoded first."""
+    """True if predictions are decoded first."""
 
     @property
     def gram(self) -> Array | None:
-        """L, where distances are measured between weights on the training outputs."""
+        """L, if points are weights on the training outputs."""
 
     def left_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
         """Return for each value the mean loss over the training pairs, each predicted without itself."""
@@ -70,7 +69,7 @@ class FeatureDistance:
 
     @cached_property
     def gram(self) -> Array | None:
-        """L, where points are weights and not coordinates."""
+        """L, if points are weights on the training outputs."""
         if self.embedding.coordinates_ is not None:
             return None
         return gram_matrix(self.embedding.kernel_, self.outputs, "output", 8)
@@ -138,11 +137,7 @@ class SelectionProblem:
     criterion: Criterion
     refit: Refit
     closed_form_folds: bool
-    """Whether the fold formula is exact: nothing but the coefficients is learned from the outputs."""
-    size: int
-    """The number of pairs."""
-    groups: np.ndarray | None = None
-    sample_weight: np.ndarray | None = None
+    """True if only the coefficients are learned from the outputs, so that the formula for folds is exact."""
 
 
 class RidgeSelection(BaseEstimator):
@@ -220,11 +215,11 @@ class LeaveOneOut(RidgeSelection):
 
 
 class KFold(RidgeSelection):
-    """Exact k-fold cross-validation: what refitting on each training part gives, for every alpha.
+    r"""Exact k-fold cross-validation, for every alpha and any loss.
 
-    Operators, principal components and candidates come from the training part of each fold; what kernels learn from data
-    (a median scale, a centre) is held. Where only coefficients are
-    learned, the residuals of a fold B are :math:`(S_{BB})^{-1} (S V)_B` and nothing is refitted.
+    Operators, principal components and candidates are those of the training part of each fold; what kernels learn from data (a
+    median scale, a centre) is held. If only coefficients are learned, the residuals of a fold B are
+    :math:`(S_{BB})^{-1} (S V)_B` and nothing is refitted.
 
     Parameters
     ----------
@@ -248,16 +243,14 @@ class KFold(RidgeSelection):
 
     def path(self, problem: SelectionProblem, alphas: np.ndarray) -> np.ndarray:
         """Return the mean loss over all held-out pairs, for each alpha."""
-        splits, weight = self.splits(problem.size, problem.groups), problem.sample_weight
-        total = problem.size if weight is None else float(np.sum(weight))
+        ridge = problem.factorization.problem
+        splits, weight = self.splits(ridge.size, ridge.groups), ridge.sample_weight
         by_formula = problem.closed_form_folds and not problem.criterion.decodes
-        losses = (
-            self._by_formula(problem, alphas, splits) if by_formula else self._by_refitting(problem, alphas, splits)
-        )
+        fold_losses = self._by_formula if by_formula else self._by_refitting
         totals = np.zeros(len(alphas))
-        for held_out, each in losses:
+        for held_out, each in fold_losses(problem, alphas, splits):
             totals += each.sum(axis=1) if weight is None else each @ weight[held_out]
-        return totals / total
+        return totals / ridge.total
 
     def splits(self, n: int, groups: np.ndarray | None = None) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return pairs of positions to train on and to hold out; groups stay together."""
@@ -272,11 +265,9 @@ class KFold(RidgeSelection):
                 f"{short}KFold(n_splits={self.n_splits!r}) cannot split {what}; expected a number of folds between 2 and {most}. "
                 f"Pass alpha=KFold(n_splits={min(most, 5)}), from mercer.selection"
             )
-        shuffle = self.random_state is not None
-        if groups is not None:
-            splitter = GroupKFold(self.n_splits, shuffle=shuffle, random_state=self.random_state)
-            return list(splitter.split(np.arange(n), groups=groups))
-        return list(Splitter(self.n_splits, shuffle=shuffle, random_state=self.random_state).split(np.arange(n)))
+        splitter = Splitter if groups is None else GroupKFold
+        folds = splitter(self.n_splits, shuffle=self.random_state is not None, random_state=self.random_state)
+        return list(folds.split(np.arange(n), groups=groups))
 
     def _by_formula(
         self, problem: SelectionProblem, alphas: np.ndarray, splits: list[tuple[np.ndarray, np.ndarray]]
@@ -305,7 +296,7 @@ class KFold(RidgeSelection):
 class GCV(RidgeSelection):
     r"""Generalised cross-validation, :math:`\frac{1}{n}\|S V\|^2 / (\frac{1}{n}\mathrm{tr}\,S)^2`.
 
-    Judges by distance in feature space only, so it goes with ``loss=None`` or ``loss="rkhs"``.
+    It measures distances in feature space, so it goes with ``loss=None`` or ``loss="rkhs"``.
 
     Parameters
     ----------
@@ -336,7 +327,7 @@ _NAMED: dict[str, type[RidgeSelection]] = {"loo": LeaveOneOut, "kfold": KFold, "
 
 
 def ridge_selection(alpha: Any) -> RidgeSelection | None:
-    """Return the rule a value of `alpha` stands for; None when it is a number."""
+    """Return the rule that `alpha` names; None for a number."""
     if isinstance(alpha, RidgeSelection):
         return alpha
     if isinstance(alpha, str) and alpha in _NAMED:
@@ -355,7 +346,7 @@ def ridge_selection(alpha: Any) -> RidgeSelection | None:
 
 
 def leave_one_out_only(alpha: Any) -> LeaveOneOut | None:
-    """Return the rule `alpha` stands for, where only leave-one-out is offered; None when it is a number."""
+    """Return the rule that `alpha` names, which has to be leave-one-out; None for a number."""
     rule = ridge_selection(alpha)
     if rule is not None and not isinstance(rule, LeaveOneOut):
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse.linalg
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from mercer.core import memory
 from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace, not_psd_message, on_device, to_numpy
@@ -162,13 +162,17 @@ class RidgeProblem:
 
     def decompose(self, gram: Array, name: str) -> GramEigh:
         """Decompose a scaled Gram matrix of the inputs, which is overwritten."""
-        if not self.fit_intercept:
-            values, vectors = eigh(gram)
-            return GramEigh(vectors, clip_spectrum(values, name), vectors)
-        gram, mean = self.centre_gram(gram, lift=True)
+        mean = None
+        if self.fit_intercept:
+            gram, mean = self.centre_gram(gram, lift=True)
         values, vectors = eigh(gram)
-        # the last eigenvector is the constant; its eigenvalue is of the size of k before the constant was taken off
-        values, vectors = clip_spectrum(values, name)[:-1], vectors[:, :-1]
+        xp, values = namespace(values), clip_spectrum(values, name)
+        # eigenvalues that are noise would be fitted by a smaller alpha
+        noise = 8.0 * float(xp.finfo(values.dtype).eps) * float(values[-1])
+        values = xp.where(values > noise, values, xp.zeros_like(values))
+        if mean is not None:
+            # the last eigenvector is the constant; its eigenvalue is of the size of k before the constant was taken off
+            values, vectors = values[:-1], vectors[:, :-1]
         return GramEigh(vectors, values, vectors, constant=self.constant(vectors), mean=mean)
 
     def centre_gram(self, gram: Array, lift: bool = False) -> tuple[Array, Array]:
@@ -368,6 +372,13 @@ class Solver(BaseEstimator):
         """Return the reason why this solver cannot solve `problem`; None if it can."""
         return None
 
+    def choose(self, problem: RidgeProblem) -> Choice:
+        """Return the solver for this problem, and the reason; raise ValueError if it is not supported."""
+        against = self.supports(problem)
+        if against is not None:
+            raise ValueError(f"solver={self!r} does not solve this problem: {against}")
+        return Choice(clone(self), "given")
+
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Do the work that is shared by all values of alpha."""
         raise TypeError(f"{type(self).__name__} must define factorize(problem)")
@@ -423,7 +434,7 @@ class Auto(Solver):
         self.solvers = solvers
 
     def choose(self, problem: RidgeProblem) -> Choice:
-        """Return the solver for this problem, and the reason."""
+        """Return the first solver that supports the problem, and the reason."""
         refused = []
         for solver in REGISTERED if self.solvers is None else self.solvers:
             against = "it solves one alpha" if solver.one_alpha and problem.alpha is None else solver.supports(problem)

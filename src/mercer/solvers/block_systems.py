@@ -41,9 +41,6 @@ class BlockSystem(Factorization):
     With an intercept each output has a constant that is not penalised, and C sums to zero over it.
     """
 
-    exact: bool = True
-    """True if pairs are left out exactly; False for iterations."""
-
     def __init__(self, problem: RidgeProblem, blocks: BlockOperator) -> None:
         super().__init__(problem)
         self.blocks = blocks

@@ -32,6 +32,8 @@ class Factorization:
     """Share of the Gram matrix that is left out; 0 for exact solvers."""
     reason: str = ""
     """Why the problem is solved this way; empty for the reason of the solver."""
+    exact: bool = True
+    """True if pairs are left out exactly; False for iterations."""
     reference: Any = None
     """An array of the library and on the device of the algebra; None for those of the targets."""
 
@@ -73,7 +75,7 @@ class Factorization:
         xp, parts = namespace(self._targets), []
         for columns, a in self._directions(alpha):
             inverse = self._inverse(a)
-            parts.append(left_out(inverse, inverse @ self._targets[:, columns], self.problem.members))
+            parts.append(left_out(inverse, inverse @ self.problem.centred(self._targets[:, columns]), self.problem.members))
         return self.problem.unscaled(self._unrotated(xp.concat(parts, axis=1)))
 
     def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:

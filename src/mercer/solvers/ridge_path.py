@@ -61,7 +61,8 @@ class RidgePath(Factorization):
         ones = xp.ones((1,), dtype=spectrum.vectors.dtype, device=getattr(spectrum.vectors, "device", None))
         self.gains = ones if operator is None else operator.values
         self.residual = spectrum.residual
-        self.complete = spectrum.vectors.shape[0] == spectrum.vectors.shape[1] + (spectrum.constant is not None)
+        square = spectrum.vectors.shape[0] == spectrum.vectors.shape[1] + (spectrum.constant is not None)
+        self.complete = square and not spectrum.from_features
         self.roots: Array | None = None
         self.members: list[np.ndarray] | None = None
         self.basis: Any = None
@@ -72,20 +73,10 @@ class RidgePath(Factorization):
             self.inside = self._rotate(spectrum.vectors.T @ targets if inside is None else inside)
 
     @classmethod
-    def of(
-        cls,
-        problem: RidgeProblem,
-        spectrum: GramEigh,
-        basis: Any = None,
-        penalty: str = "function",
-        learned: OperatorSpectrum | None = None,
-    ) -> RidgePath:
-        """Return the path of a problem whose input Gram matrix is decomposed.
-
-        `basis` is that of the predictions; `learned` is C if it does not come from the operator of the problem.
-        """
+    def of(cls, problem: RidgeProblem, spectrum: GramEigh, basis: Any = None, penalty: str = "function") -> RidgePath:
+        """Return the path of a problem whose input Gram matrix is decomposed, with the `basis` of predictions."""
         reference = spectrum.vectors
-        operator, inside = (learned, None) if learned is not None else problem.operator_spectrum(spectrum, reference)
+        operator, inside = problem.operator_spectrum(spectrum, reference)
         targets = None if problem.targets is None else problem.scaled(like(problem.targets, reference))
         if inside is None and targets is not None:
             # U is orthogonal to the constant but for rounding, which a large mean would show
@@ -108,10 +99,12 @@ class RidgePath(Factorization):
         s = self.spectrum.values[:, None]
         if self.penalty == "coefficients":
             return self.inside * (s / (s * s + alpha))
-        gained = namespace(self.inside).empty_like(self.inside)
+        xp = namespace(self.inside)
+        gained = xp.empty_like(self.inside)
         for rows in row_blocks(gained):
             gained[rows, :] = self.gains / (s[rows, :] * self.gains + alpha) * self.inside[rows, :]
-        return gained
+        # k_x has no part along eigenvectors of eigenvalue zero but rounding, which a small alpha would show
+        return gained if float(xp.min(s)) > 0 else gained * xp.astype(s > 0, gained.dtype)
 
     def _rotate(self, points: Array) -> Array:
         return points if self.rotation is None else points @ self.rotation
@@ -197,7 +190,7 @@ class RidgePath(Factorization):
     def fold_residuals(self, alpha: float, folds: Sequence[np.ndarray]) -> list[Array]:
         """Return ψ(y) − h₋B(x) in coordinates for each fold B, fitted without it. Identity operator only."""
         smoother = self._smoother(alpha)
-        left = smoother if self.targets is None else smoother @ self.targets
+        left = smoother if self.targets is None else smoother @ self._rotated
         solve = namespace(smoother).linalg.solve
         blocks = [take(take(smoother, fold).T, fold).T for fold in folds]
         return [self._unscaled(solve(S, take(left, fold)), fold) for S, fold in zip(blocks, folds, strict=True)]
@@ -348,6 +341,10 @@ class RidgePath(Factorization):
         gram = like(gram, vectors)
         gram = gram if self.roots is None else gram * self.roots * self.roots[:, None]
         xp = namespace(gram)
+        if along is not None:
+            level = gram @ along
+            half = level - 0.5 * float(along @ level) * along
+            gram = gram - along[:, None] * half - half[:, None] * along
         if not hasattr(self, "_half"):
             self._half = vectors.T @ gram
             self._whole = self._half @ vectors
@@ -355,11 +352,5 @@ class RidgePath(Factorization):
             middle = self._whole * residual * residual[:, None]
             return xp.sum((vectors @ middle) * vectors, axis=1)
         kept = vectors * (1.0 - residual)
-        diagonal, half = xp.linalg.diagonal(gram), self._half.T
-        if along is not None:
-            # L orthogonal to the constant, as U is already
-            level = gram @ along
-            diagonal = diagonal - 2.0 * along * level + along * along * float(along @ level)
-            half = half - along[:, None] * (along @ half)
         square = xp.sum((kept @ self._whole) * kept, axis=1)
-        return diagonal - 2.0 * xp.sum(kept * half, axis=1) + square
+        return xp.linalg.diagonal(gram) - 2.0 * xp.sum(kept * self._half.T, axis=1) + square
