@@ -299,7 +299,8 @@ class Interruption:
             self.calls += 1
             if self.calls == self.at:
                 sys.setprofile(None)
-                self.where = f"{code.co_qualname} from {frame.f_back.f_code.co_qualname}"
+                caller = frame.f_back.f_code.co_qualname if frame.f_back else "compiled code"
+                self.where = f"{code.co_qualname} from {caller}"
                 raise KeyboardInterrupt
 
     def during(self, function, *arguments):

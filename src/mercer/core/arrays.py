@@ -195,14 +195,14 @@ def add_to_diagonal(a: Any, value: float) -> Array:
     return a + value * eye(a.shape[0], a)
 
 
-def clip_spectrum(values: Array, name: str, *, tolerance: float = 1e-6) -> Array:
+def clip_spectrum(values: Array, name: str, *, tolerance: float = 1e-6, scale: float = 0.0) -> Array:
     """Return the eigenvalues of a Gram matrix, negative ones set to zero.
 
-    Those below zero by more than rounding (n·ε of the largest) raise a `NumericalWarning`, and those below `tolerance` of
-    the largest a ValueError.
+    Those below zero by more than rounding (n·ε of the largest, or of `scale`) raise a `NumericalWarning`, and those below
+    `tolerance` of the largest a ValueError.
     """
     lowest, highest = float(values[0]), float(values[-1])
-    rounding = values.shape[0] * float(array_namespace(values).finfo(values.dtype).eps) * max(highest, 0.0)
+    rounding = values.shape[0] * float(array_namespace(values).finfo(values.dtype).eps) * max(highest, scale, 0.0)
     require_positive(lowest, highest, rounding, name, tolerance)
     if lowest < -rounding:
         warnings.warn(

@@ -29,6 +29,8 @@ class GramEigh:
         A unit vector that is not penalised (an intercept). U is orthogonal to it.
     mean : array (b,), optional
         The mean of the kernel values against the basis inputs; set together with `constant`.
+    from_features : bool
+        Whether U comes from features, so that small eigenvalues may have columns that are not quite orthonormal.
     """
 
     vectors: Array
@@ -38,11 +40,13 @@ class GramEigh:
     residual: float = 0.0
     constant: Array | None = None
     mean: Array | None = None
+    from_features: bool = False
 
     @property
     def complete(self) -> bool:
         """True if U and the constant span the whole space."""
-        return self.vectors.shape[0] == self.vectors.shape[1] + (self.constant is not None)
+        square = self.vectors.shape[0] == self.vectors.shape[1] + (self.constant is not None)
+        return square and not self.from_features
 
     def inside(self, rows: Array) -> Array:
         """Return Uᵀ times `rows`."""
@@ -63,15 +67,18 @@ class GramEigh:
         With a `constant`, Φ is first made orthogonal to it; `mean` is then the mean of the features.
         """
         xp = namespace(features)
+        scale = float(xp.sum(features * features))
         if constant is not None:
             features = features - constant[:, None] * (constant @ features)
         tall = features.shape[0] >= features.shape[1]
         values, vectors = eigh(features.T @ features if tall else features @ features.T)
         values = clip_spectrum(values, "the Gram matrix of the input features")
         # directions at rounding level would be divided by next to nothing; one is kept if all are
-        rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * float(values[-1])
+        share = features.shape[0] * float(xp.finfo(values.dtype).eps)
+        rounding = max(share * float(values[-1]), share * share * scale)
         first = min(int(xp.sum(xp.astype(values <= rounding, xp.int64))), values.shape[0] - 1)
         values, vectors = values[first:], vectors[:, first:]
+        values = xp.where(values > rounding, values, xp.zeros_like(values))
         roots = xp.sqrt(values) if float(values[-1]) > 0 else xp.ones_like(values)
         left, right = (features @ (vectors / roots), vectors) if tall else (vectors, features.T @ (vectors / roots))
-        return cls(left, values, right * roots, constant=constant, mean=mean)
+        return cls(left, values, right * roots, constant=constant, mean=mean, from_features=True)

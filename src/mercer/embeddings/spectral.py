@@ -37,11 +37,14 @@ class _Eigen(DualEmbedding):
         values, vectors = eigh(gram)
         if float(values[-1]) <= n * float(xp.finfo(values.dtype).eps) * norm:
             raise ValueError(f"all outputs are the same point under {kernel!r}; expected outputs that differ")
-        values = clip_spectrum(values, f"the output Gram matrix of {kernel!r}")
+        values = clip_spectrum(values, f"the output Gram matrix of {kernel!r}", scale=norm)
         rank = how_many(values, self.cutoff, self.n_components, norm)
         # eigh sorts in ascending order
         self.values_ = xp.flip(values[-rank:], axis=0)
         self.dual_ = xp.flip(vectors[:, -rank:], axis=1) / xp.sqrt(self.values_)
+        if self.origin == "mean" or self.always_centres:
+            # orthogonal to the constant but for rounding, which a large mean would show
+            self.dual_ = self.dual_ - xp.mean(self.dual_, axis=0)
         # the columns of a centred dual_ are orthogonal to 1, so only the row means of l(y, ·) remain to be subtracted
         self._offset, self._mean_norm = means @ self.dual_, float(xp.mean(means))
         return self

@@ -75,7 +75,9 @@ class Factorization:
         xp, parts = namespace(self._targets), []
         for columns, a in self._directions(alpha):
             inverse = self._inverse(a)
-            parts.append(left_out(inverse, inverse @ self.problem.centred(self._targets[:, columns]), self.problem.members))
+            parts.append(
+                left_out(inverse, inverse @ self.problem.centred(self._targets[:, columns]), self.problem.members)
+            )
         return self.problem.unscaled(self._unrotated(xp.concat(parts, axis=1)))
 
     def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:

@@ -32,7 +32,7 @@ class TridiagonalForm:
 
     complete = True
 
-    def __init__(self, gram: Any, name: str, constant: Any = None) -> None:
+    def __init__(self, gram: Any, name: str, constant: Any = None, scale: float = 0.0) -> None:
         self.constant = constant
         work = int(lapack.dsytrd_lwork(len(gram), lower=1)[0])
         # the transpose is in the order LAPACK works in, so nothing is copied
@@ -42,12 +42,10 @@ class TridiagonalForm:
         self._reflections = np.asfortranarray(packed[1:, :-1])
         self.lowest, self.highest = (self._eigenvalue(place) for place in (0, len(gram) - 1))
         self._rounding = float(np.finfo(float).eps) * max(self.highest, 0.0)
-        require_positive(self.lowest, self.highest, len(gram) * self._rounding, name)
-
-    @property
-    def definite(self) -> bool:
+        rounding = len(gram) * max(self._rounding, float(np.finfo(float).eps) * scale)
+        require_positive(self.lowest, self.highest, rounding, name)
+        self.definite = self.lowest >= -rounding
         """True if no eigenvalue is below zero by more than rounding."""
-        return self.lowest >= -len(self.diagonal) * self._rounding
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
         """Return PᵀV."""
@@ -153,10 +151,10 @@ class Tridiagonal(Solver):
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Make the Gram matrix and reduce it."""
         gram: Any = np.ascontiguousarray(to_numpy(problem.gram(EXACT_MATRICES, decomposed=True)))
-        mean, constant = None, problem.constant(gram)
+        mean, constant, scale = None, problem.constant(gram), float(gram.trace())
         if constant is not None:
             gram, mean = problem.centre_gram(gram)
-        form = TridiagonalForm(gram, f"the input Gram matrix of {problem.kernel!r}", constant)
+        form = TridiagonalForm(gram, f"the input Gram matrix of {problem.kernel!r}", constant, scale)
         return TridiagonalPath(problem, form, mean) if form.definite else Exact().factorize(problem)
 
 
