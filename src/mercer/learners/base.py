@@ -41,12 +41,8 @@ class Learner:
     A new learner defines `fit`, which returns a `FittedMap`; `mercer.testing.check_learner` is its contract.
     """
 
-    needs_coordinates: bool = True
-    """True if outputs have to have coordinates; False for learners of weights on the training outputs."""
     has_weights: bool = False
     """True if points are combinations of training outputs with weights that do not depend on the outputs."""
-    handles_missing: bool = False
-    """True if targets may be missing."""
 
     def fit(self, problem: LearningProblem) -> FittedMap:
         """Learn from the pairs of `problem`."""

@@ -13,7 +13,7 @@ from mercer.learners.base import Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge
 from mercer.operators.smoothing import Smoothing, check_grid, quadrature_weights
 from mercer.selection.alpha import RidgeSelection, leave_one_out_only
-from mercer.solvers import Exact, KernelBasis, RidgePath, RidgeProblem
+from mercer.solvers import Exact, RidgePath, RidgeProblem
 
 
 @dataclass
@@ -24,8 +24,8 @@ class SmoothedCurves(Learner):
 
     Examples
     --------
-    >>> SmoothedCurves(period=365.0).needs_coordinates
-    True
+    >>> SmoothedCurves(lengths=[0.0, 2.0]).lengths
+    [0.0, 2.0]
     """
 
     grid: Any = None
@@ -33,9 +33,6 @@ class SmoothedCurves(Learner):
     period: float | None = None
     alpha: Any = "loo"
     fit_intercept: bool = True
-
-    def __post_init__(self) -> None:
-        leave_one_out_only(self.alpha)
 
     def fit(self, problem: LearningProblem) -> FittedCurves:
         """Choose the length and alpha by exact leave-one-out, on one decomposition of the inputs."""
@@ -75,7 +72,7 @@ class SmoothedCurves(Learner):
             "dual_coef_": coefficients / roots,
             "intercept_": np.zeros(p) if mean is None else mean,
         }
-        parts = (KernelBasis.of(ridge.kernel, ridge.prepared), attributes["dual_coef_"], mean)
+        parts = (ridge.basis(), attributes["dual_coef_"], mean)
         # points of a curve that are learned alone have weights on the training curves
         return FittedCurves(*parts, path.problem, Exact(), alpha, attributes, length == 0, roots=roots)
 

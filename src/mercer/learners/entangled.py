@@ -29,8 +29,8 @@ class EntangledKernel(Learner):
     Examples
     --------
     >>> from mercer.kernels import Linear
-    >>> EntangledKernel(Linear(), kraus_rank=2).needs_coordinates
-    True
+    >>> EntangledKernel(Linear(), kraus_rank=2).mode
+    'partial-trace'
     """
 
     features: Any
@@ -70,8 +70,12 @@ class EntangledKernel(Learner):
         weight = np.ones(len(rows)) if problem.sample_weight is None else problem.sample_weight
         maps *= np.sqrt(weight.sum() * p / np.sum((maps @ rows.T) ** 2 * weight))
         kernel = Entangled(features, maps.transpose(2, 1, 0).reshape(m * p, self.kraus_rank), p)
-        projection = self._projection(maps, p)
-        on_features = Separable(Linear()) if self.mode == "partial-trace" else Entangled(Linear(), kernel.Q, p)
+        on_features, projection = Entangled(Linear(), kernel.Q, p), np.eye(m)
+        if self.mode == "partial-trace":
+            # tr_p K = φᵀ S φ / p is a linear kernel of φ times a root of S
+            flat = maps.reshape(-1, m)
+            values, vectors = np.linalg.eigh(flat.T @ flat / p)
+            on_features, projection = Separable(Linear()), vectors * np.sqrt(np.maximum(values, 0.0))
         ridge = Ridge(on_features, self.alpha, "auto", self.fit_intercept).fit(
             replace(problem, kernel=Linear(), inputs=rows @ projection)
         )
@@ -84,14 +88,6 @@ class EntangledKernel(Learner):
             "kernel_": kernel,
         }
         return FittedEntangled(ridge, features, projection, attributes)
-
-    def _projection(self, maps: np.ndarray, p: int) -> np.ndarray:
-        """The map from features to inputs of the ridge: a root of S for tr_p K = φᵀ S φ / p, else the identity."""
-        if self.mode == "entangled":
-            return np.eye(maps.shape[2])
-        flat = maps.reshape(-1, maps.shape[2])
-        values, vectors = np.linalg.eigh(flat.T @ flat / p)
-        return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 @dataclass

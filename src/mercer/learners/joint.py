@@ -15,7 +15,6 @@ from mercer.core.validation import check_instance
 from mercer.kernels.vectors import Linear
 from mercer.learners.base import Learner, LearningProblem
 from mercer.operators.joint import CoordinateJoint, TensorProductJoint
-from mercer.selection.alpha import leave_one_out_only
 from mercer.solvers.base import RidgeProblem
 from mercer.solvers.ridge_path import RidgePath
 
@@ -28,8 +27,8 @@ class JointMap(Learner):
 
     Examples
     --------
-    >>> JointMap(alpha=0.1).needs_coordinates
-    True
+    >>> JointMap(alpha=0.1)
+    JointMap(joint_kernel=TensorProductJoint(), alpha=0.1, fit_intercept=True)
     """
 
     joint_kernel: CoordinateJoint = TensorProductJoint()  # noqa: RUF009 - joint kernels are values
@@ -37,16 +36,13 @@ class JointMap(Learner):
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:
-        leave_one_out_only(self.alpha)
         expected = (
-            "one that is linear in the outputs, such as mercer.operators.PatchwiseJoint(shape). For an operator use "
-            "DependencyEstimator(operator=...)"
+            "one that is linear in the outputs, such as PatchwiseJoint(shape); with an operator use DependencyEstimator"
         )
         joint = check_instance(self.joint_kernel, "joint_kernel", CoordinateJoint, expected=expected)
         if getattr(joint, "output_kernel", Linear()) != Linear():
             raise ValueError(
-                f"joint_kernel={joint!r} is not linear in the outputs; use "
-                "DependencyEstimator(input_kernel, output_kernel), which is the same map"
+                f"joint_kernel={joint!r} is not linear in the outputs; use DependencyEstimator(input_kernel, output_kernel)"
             )
 
     def fit(self, problem: LearningProblem) -> FittedJointMap:
@@ -77,11 +73,7 @@ class _GroupPaths:
             spectrum = ridge.decompose(gram, "a Gram matrix of the joint kernel")
             own = replace(ridge, targets=take(ridge.targets.T, coordinates).T)
             self.paths.append(RidgePath.of(own, spectrum))
-
-    @property
-    def scale(self) -> float:
-        """The scale of the group with the largest eigenvalues."""
-        return max(path.scale for path in self.paths)
+        self.scale = max(path.scale for path in self.paths)
 
     def left_out_points(self, value: float) -> Array:
         """Return the point of each pair from the fit without it."""
@@ -90,7 +82,7 @@ class _GroupPaths:
     def risks(self, values: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
         """Yield squared distances of these points to the outputs, for each alpha."""
         for risks in zip(*(path.risks(values) for path in self.paths), strict=True):
-            yield sum(risks[1:], start=risks[0])
+            yield sum(risks)
 
 
 @dataclass

@@ -39,7 +39,6 @@ class Neighbors(Learner):
     """
 
     k: Any = 5
-    needs_coordinates = False
     has_weights = True
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
@@ -132,11 +131,8 @@ def _in_coordinates(weights: np.ndarray, problem: LearningProblem) -> np.ndarray
 def mean_of(nearest: np.ndarray, columns: int, sample_weight: np.ndarray | None = None) -> np.ndarray:
     """Return weights on the columns named in each row that sum to one, in proportion to the sample weights."""
     weights = np.zeros((len(nearest), columns))
-    share = np.full(nearest.shape, 1.0 / nearest.shape[1])
-    if sample_weight is not None:
-        share = sample_weight[nearest]
-        share = share / share.sum(axis=1, keepdims=True)
-    np.put_along_axis(weights, nearest, share, axis=1)
+    share = np.ones(nearest.shape) if sample_weight is None else sample_weight[nearest]
+    np.put_along_axis(weights, nearest, share / share.sum(axis=1, keepdims=True), axis=1)
     return weights
 
 

@@ -15,8 +15,7 @@ from mercer.core.validation import check_real, check_whole
 from mercer.learners.base import Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge
 from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
-from mercer.selection.alpha import leave_one_out_only
-from mercer.solvers import Exact, KernelBasis, RidgePath, RidgeProblem
+from mercer.solvers import Exact, RidgePath, RidgeProblem
 
 
 @dataclass
@@ -27,8 +26,8 @@ class OutputKernel(Learner):
 
     Examples
     --------
-    >>> OutputKernel(alpha=0.1).needs_coordinates
-    True
+    >>> OutputKernel(alpha=0.1)
+    OutputKernel(alpha=0.1, max_iter=1000, tol=1e-09, fit_intercept=True)
     """
 
     alpha: Any = "loo"
@@ -39,7 +38,6 @@ class OutputKernel(Learner):
     def __post_init__(self) -> None:
         check_whole(self.max_iter, "max_iter", 0, expected="a whole number, 0 or more")
         check_real(self.tol, "tol", 0, 1, expected="a number between 0 and 1")
-        leave_one_out_only(self.alpha)
 
     def fit(self, problem: LearningProblem) -> FittedRidge:
         """Learn L for one alpha, or for each of a grid."""
@@ -64,8 +62,7 @@ class OutputKernel(Learner):
             "n_iter_": len(found.path) - 1,
             "kernel_": problem.kernel,
         }
-        basis = KernelBasis.of(ridge.kernel, ridge.prepared)
-        return FittedRidge(basis, *path.coefficients(alpha), path.problem, Exact(), alpha, attributes)
+        return FittedRidge(ridge.basis(), *path.coefficients(alpha), path.problem, Exact(), alpha, attributes)
 
 
 class OutputMatrix(SeparableOperator):

@@ -27,8 +27,8 @@ class Regressor(Learner):
     Examples
     --------
     >>> from sklearn.svm import SVR
-    >>> Regressor(SVR()).needs_coordinates
-    True
+    >>> Regressor(SVR())
+    regressor=SVR()
     """
 
     regressor: Any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from mercer.kernels.precomputed import Precomputed
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
-from mercer.selection.alpha import KFold, SelectionProblem, ridge_selection
+from mercer.selection.alpha import KFold, Refit, SelectionProblem, ridge_selection
 from mercer.solvers import Auto, Factorization, PointMap, RidgeProblem, Solver
 from mercer.solvers.base import gram_matrix, sub_inputs
 
@@ -56,16 +56,9 @@ class Ridge(Learner):
     """True for the dual coefficients and the intercept among the attributes of the fit."""
 
     @property
-    def needs_coordinates(self) -> bool:  # type: ignore[override]
-        """True for every operator but the identity."""
-        return not self.operator.is_identity
-
-    @property
     def has_weights(self) -> bool:  # type: ignore[override]
         """True for the identity operator."""
         return self.operator.is_identity
-
-    handles_missing = True
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
         """Return the embedding that the solver or the operator calls for."""
@@ -96,7 +89,7 @@ class Ridge(Learner):
                 rule = KFold(min(5, ridge.size), rule.alphas)  # an iteration has no exact leave-one-out
             fixed = self.operator.is_identity and problem.embedding.fixed and factorization.residual == 0.0
             closed_form = fixed and getattr(factorization, "penalty", None) == "function"
-            refit = _Refitter(self, problem, solver)
+            refit = _refitter(self, problem, solver)
             alpha, alphas, path = rule.select(SelectionProblem(factorization, problem.criterion, refit, closed_form))
         assert alpha is not None
         found = factorization.map(alpha)
@@ -142,20 +135,10 @@ class Ridge(Learner):
             operator = operator.resolve(problem.inputs, targets.shape[1])
             kernel = next(iter(operator.kernels()), kernel)
         whole = None if operator.is_identity or problem.partial else embedding.coordinates_
-        return RidgeProblem(
-            kernel,
-            problem.inputs,
-            targets,
-            operator,
-            alpha,
-            self.fit_intercept,
-            problem.sample_weight,
-            problem.groups,
-            problem.observed,
-            whole,
-            embedding.orthogonal_ and not problem.partial and (embedding.centred_ or not self.fit_intercept),
-            problem.decoder.needs_left_out_points,
-        )
+        orthogonal = embedding.orthogonal_ and not problem.partial and (embedding.centred_ or not self.fit_intercept)
+        pairs = (problem.sample_weight, problem.groups, problem.observed, whole, orthogonal)
+        needs = problem.decoder.needs_left_out_points
+        return RidgeProblem(kernel, problem.inputs, targets, operator, alpha, self.fit_intercept, *pairs, needs)
 
 
 def _dual_attributes(factorization: Factorization, found: PointMap, alpha: float) -> dict[str, Any]:
@@ -180,17 +163,12 @@ class FittedRidge(PointMap):
     solver: Solver
     alpha: float
     attributes: dict[str, Any]
-    weighs: bool = False
-    """True if points have weights on the training outputs."""
+    leaves_out_by_weights: bool = False
+    """True if h₋ᵢ(x) = h(x) − wᵢ(x) (ψ(yᵢ) − h₋ᵢ(xᵢ)) for every input x, with weights w on the training outputs."""
     left_out: Array | None = None
     """The left-out points, if the fit needed them."""
     held: tuple[Ridge, LearningProblem] | None = None
     """The learner and the problem to fit on folds, if pairs cannot be left out exactly."""
-
-    @property
-    def leaves_out_by_weights(self) -> bool:
-        """True if h₋ᵢ(x) = h(x) − wᵢ(x) (ψ(yᵢ) − h₋ᵢ(xᵢ)) for every input x."""
-        return self.weighs
 
     @property
     def groups(self) -> np.ndarray | None:
@@ -210,7 +188,7 @@ class FittedRidge(PointMap):
 
     def weights(self, inputs: Collection) -> Array | None:
         """Return (k + αI)⁻¹k_x and the share of the intercept; None for operators and learned coordinates."""
-        if not self.weighs:
+        if not self.leaves_out_by_weights:
             return None
         if self.ridge.targets is None:
             return self.points(inputs)
@@ -218,28 +196,25 @@ class FittedRidge(PointMap):
         return self.solver.factorize(self.ridge).weights(inputs, self.alpha)
 
 
-class _Refitter:
-    """Refits on the training part of a fold; the Gram matrix of all inputs is made once and sliced."""
+def _refitter(learner: Ridge, problem: LearningProblem, solver: Solver) -> Refit:
+    """Return the refit on the training part of a fold; folds share the Gram matrix of all inputs."""
 
-    def __init__(self, learner: Ridge, problem: LearningProblem, solver: Solver) -> None:
-        self.learner, self.problem = learner, problem
-        self.share_gram = solver.makes_gram and not problem.kernel.pairwise and not learner.operator.kernels()
-
-    @cached_property
-    def _source(self) -> LearningProblem:
-        problem = self.problem
-        if not self.share_gram:
+    @cache
+    def shared() -> LearningProblem:
+        if not solver.makes_gram or problem.kernel.pairwise or learner.operator.kernels():
             return problem
         return replace(problem, kernel=Precomputed(), inputs=gram_matrix(problem.kernel, problem.inputs, "input", 3))
 
-    def __call__(self, train: np.ndarray, held_out: np.ndarray) -> Any:
-        source = self._source
+    def refit(train: np.ndarray, held_out: np.ndarray) -> Any:
+        source = shared()
         part = source.refitted(train)
-        ridge = self.learner._ridge_problem(part, None)
-        factorization = self.learner._solver().choose(ridge).part.factorize(ridge)
+        ridge = learner._ridge_problem(part, None)
+        factorization = learner._solver().choose(ridge).part.factorize(ridge)
         queries = sub_inputs(source.kernel, source.inputs, held_out, train)
 
         def points(alpha: float) -> Array:
             return factorization.map(alpha).points(queries)
 
-        return points, part.embedding, part.decoder, take(self.problem.outputs, held_out)
+        return points, part.embedding, part.decoder, take(problem.outputs, held_out)
+
+    return refit

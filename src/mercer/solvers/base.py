@@ -82,6 +82,10 @@ class RidgeProblem:
         """The inputs, encoded once for the Gram matrix and for predictions."""
         return self.kernel.prepare(self.inputs, checked=True)
 
+    def basis(self) -> KernelBasis:
+        """Return the kernel values of new inputs, by which predictions are made."""
+        return KernelBasis.of(self.kernel, self.prepared)
+
     @property
     def size(self) -> int:
         """The number of pairs, n."""

@@ -61,8 +61,7 @@ class Exact(Solver):
 
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Make the Gram matrix and decompose it."""
-        spectrum = problem.decomposed(self.device)
-        return RidgePath.of(problem, spectrum, KernelBasis.of(problem.kernel, problem.prepared), self.penalty)
+        return RidgePath.of(problem, problem.decomposed(self.device), problem.basis(), self.penalty)
 
 
 def separable_only(problem: RidgeProblem, one_alpha: bool = False) -> str | None:
@@ -183,7 +182,7 @@ class CholeskyFactor(Factorization):
         if q is not None:
             solved = self.solve(q[:, None], alpha)
             origin = problem.scaled(solved / float(q @ solved[:, 0]) / problem.total**0.5)[:, 0]
-        basis = KernelBasis.of(problem.kernel, problem.prepared)
+        basis = problem.basis()
         return PointMap(SolvedWeights(basis, problem, self.factor, origin, basis.columns), None, None)
 
 

@@ -14,7 +14,7 @@ from mercer.core.arrays import Array, eye, like, namespace, to_numpy
 from mercer.core.collections import Collection, take
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.identity import Identity
-from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem
+from mercer.solvers.base import PointMap, RidgeProblem
 
 
 class Factorization:
@@ -46,8 +46,7 @@ class Factorization:
 
     def map(self, alpha: float) -> PointMap:
         """Return the map from inputs to points for one value of alpha."""
-        coefficients, intercept = self.coefficients(alpha)
-        return PointMap(KernelBasis.of(self.problem.kernel, self.problem.prepared), coefficients, intercept)
+        return PointMap(self.problem.basis(), *self.coefficients(alpha))
 
     def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
         """Return B and b with h(x) = k_x B + b."""

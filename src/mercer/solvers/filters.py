@@ -14,12 +14,8 @@ class Filters:
     r"""The products :math:`U\,\mathrm{diag}(F_{\cdot t})\,W` for many filters t at once.
 
     The filters of a path, :math:`F_{it} = \alpha_t / (s_i + \alpha_t)`, are smooth in s. At neighbouring eigenvalues they are
-    combinations of a few, to rounding: fifty values of alpha take about twenty products with U.
-
-    Parameters
-    ----------
-    filters : array (m, t)
-        F, in the order of the eigenvalues, with entries of size one at most; smaller ones are kept to the rounding of one.
+    combinations of a few, to rounding: fifty values of alpha take about twenty products with U. F is given in the order of the
+    eigenvalues, with entries of size one at most; rounding is that of one.
     """
 
     def __init__(self, filters: Array) -> None:

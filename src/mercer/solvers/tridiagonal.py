@@ -22,12 +22,6 @@ class TridiagonalForm:
     r"""A Gram matrix as :math:`k = P T P^\top` with T tridiagonal and P a product of reflections, which is not formed.
 
     `gram` is overwritten, and `name` is for errors. If k is orthogonal to a unit vector `constant`, rows are made so too.
-
-    Examples
-    --------
-    >>> form = TridiagonalForm(np.array([[2.0, 1.0, 1.0], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0]]), "the example")
-    >>> form.diagonal.round(6).tolist(), np.abs(form.off_diagonal).round(6).tolist()
-    ([2.0, 2.0, 2.0], [1.414214, 0.0])
     """
 
     complete = True
