@@ -228,7 +228,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         return tags
 
     def _source(self) -> Any:
-        """What says which inputs are accepted: the input kernel, or an operator with kernels of its own."""
+        """The part that checks inputs: the input kernel, or an operator with kernels of its own."""
         return self.input_kernel
 
 

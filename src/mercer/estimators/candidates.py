@@ -61,7 +61,7 @@ def _of_pandas(entry: Any) -> bool:
 
 
 def _depth(item: Any) -> int:
-    """How deep collections are nested in `item`: 0 for a number or a text, 1 for a set of labels."""
+    """The depth of nested collections in `item`: 0 for a number or a text, 1 for a set of labels."""
     if is_array(item) and item.dtype != object:
         return item.ndim
     if isinstance(item, list | tuple | set | frozenset | np.ndarray):

@@ -1,4 +1,4 @@
-"""What goes into an estimator and what comes out: collections checked on the way in, given their own form on the way out."""
+"""Data of an estimator: collections are checked on the way in, and written as the user does on the way out."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class TargetCodec:
     sparse: str | None = None
     """The kind of sparse matrix, such as "csr_array"; None for anything dense."""
     labels: str | None = None
-    """How label sets are written where they are no sets: "list" or "tuple"."""
+    """The type that stands for label sets other than sets: "list" or "tuple"."""
 
     @classmethod
     def of(cls, Y: Any, kernel: Kernel) -> TargetCodec:
@@ -149,7 +149,7 @@ _LABELS: dict[str, type] = {"list": list, "tuple": tuple}
 
 
 def _written_labels(Y: Any, kernel: Kernel) -> str | None:
-    """How outputs are written that the kernel reads as sets ("list", "tuple"): losses have to read them so too."""
+    """The type of outputs that the kernel reads as sets ("list", "tuple"), as losses have to do too."""
     first = next(iter(Y), None) if isinstance(Y, Iterable) else None
     if type(first) not in _LABELS.values():
         return None
