@@ -186,7 +186,9 @@ def test_alpha_is_chosen_by_folds_where_the_system_is_iterated():
             part = OperatorValuedRidge(CurlFree(1.0), alpha=alpha, tol=1e-12).fit(X[rest], Y[rest])
             total += np.sum((part.predict(X[fold]) - Y[fold]) ** 2) / 10
         assert score == pytest.approx(total, rel=1e-6)
-    with pytest.raises(ValueError, match="choosing alpha with missing outputs needs exact leave-one-out, .*GridSearchCV"):
+    with pytest.raises(
+        ValueError, match="choosing alpha with missing outputs needs exact leave-one-out, .*GridSearchCV"
+    ):
         OperatorValuedRidge(Separable(Gaussian(1.0), psd(np.random.default_rng(0)))).fit(X, holes(Y))
 
 
