@@ -14,7 +14,6 @@ from mercer.core.collections import Collection, count, take, to_backend_of
 from mercer.core.validation import check_instance, check_whole
 from mercer.decoders import Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.embeddings import Embedding, Features, PrincipalComponents
-from mercer.estimators.candidates import one_set_each
 from mercer.estimators.data import Pairs, TargetCodec, check_inputs, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
@@ -204,13 +203,13 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
         if candidates is None:
             return self.decoder_.rank(points, k)
-        outputs, encode, own = self.embedding_.outputs_, self._codec.encode, self.output_kernel_
+        encode, own = self._codec.encode, self.output_kernel_
         if hasattr(candidates, "blocks"):
             return best_of_blocks(
                 self.decoder_, points, candidates.blocks, k, lambda block, name: encode(block, own, name)
             )
         candidates = self._codec.dense(listed(candidates), "candidates")
-        if one_set_each(candidates, outputs, self._codec, points.shape[0]):
+        if self._codec.one_set_each(candidates, self.embedding_.outputs_, points.shape[0]):
             sets = [encode(c, own, f"candidates[{i}]") for i, c in enumerate(candidates)]
             return self.decoder_.choose_each(points, sets, k)
         return self.decoder_.choose(points, encode(candidates, own, "candidates"), k)

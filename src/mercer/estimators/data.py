@@ -1,8 +1,8 @@
-"""Data of an estimator: collections are checked on the way in, and written as the user does on the way out."""
+"""Checks of the data of an estimator, and the form of its outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from math import prod
@@ -16,40 +16,28 @@ from sklearn.utils.validation import validate_data
 
 from mercer.core import memory
 from mercer.core.arrays import is_array, is_numpy_array, like, namespace, to_numpy
-from mercer.core.collections import (
-    Collection,
-    concatenate,
-    count,
-    hash_key,
-    is_numeric,
-    listed,
-    reject_non_collection,
-    take,
-)
+from mercer.core.collections import Collection, concatenate, count, distinct, is_numeric, reject_non_collection, take
+from mercer.core.collections import listed as listed
 from mercer.kernels.base import Kernel
 from mercer.solvers.base import sub_inputs
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Collection:
-    """`X` as the collection the input kernel works on; scikit-learn's own checks for vectors and Gram matrices."""
+    """Return `X` as the collection the input kernel takes; vectors and Gram matrices are checked by scikit-learn."""
     reject_non_collection(X, "X")
     _reject_empty(X, "X")
     foreign = is_array(X) and not is_numpy_array(X)
     if (kernel.takes_vectors or kernel.pairwise) and not foreign:
-        dtype = np.float64 if _numeric(X) else None
-        if dtype is not None:
+        if _numeric(X):
             try:
-                X = validate_data(estimator, X, reset=reset, dtype=dtype, allow_nd=True)
+                X = validate_data(estimator, X, reset=reset, dtype=np.float64, allow_nd=True)
             except ValueError as error:
                 if not kernel.pairwise or "features, but" not in str(error):
                     raise
-                known = estimator.n_features_in_
-                raise ValueError(
-                    f"{error} X holds kernel values against the {known} training inputs, one column each"
-                ) from error
+                against = f"the {estimator.n_features_in_} training inputs, one column each"
+                raise ValueError(f"{error} X holds kernel values against {against}") from error
         elif kernel.takes_vectors:
-            X = kernel.check(X, "X")
-            X = validate_data(estimator, X, reset=reset, dtype=np.float64)
+            X = validate_data(estimator, kernel.check(X, "X"), reset=reset, dtype=np.float64)
     X = kernel.check(X, "X")
     if kernel.takes_vectors and foreign:
         _check_feature_count(estimator, X, reset)
@@ -57,14 +45,14 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
 
 
 def _reject_empty(collection: Any, name: str) -> None:
-    """Raise for a collection of nothing; of arrays with rows scikit-learn says it."""
+    """Raise ValueError for an empty collection; scikit-learn does so for arrays of rows."""
     rows = is_array(collection) and collection.ndim > 1
     if not rows and hasattr(collection, "__len__") and count(collection) == 0:
         raise ValueError(f"{name} is empty; expected at least one object")
 
 
 def _numeric(X: Any) -> bool:
-    """Whether scikit-learn can be trusted to name what is wrong with X (ragged and mixed lists it cannot)."""
+    """True for arrays and tables, for which scikit-learn names what is wrong; ragged and mixed lists are checked here."""
     if hasattr(X, "toarray") or hasattr(X, "columns"):
         return True
     return hasattr(X, "dtype") and (X.dtype != object or getattr(X, "ndim", 1) > 1)
@@ -82,18 +70,18 @@ def _check_feature_count(estimator: Any, X: Any, reset: bool) -> None:
 
 @dataclass
 class TargetCodec:
-    """Turns outputs as the user writes them (a column, rows, a sparse matrix, objects) into collections and back."""
+    """Converts outputs of the user (a column, rows, a sparse matrix, objects) into collections and back."""
 
     row_shape: tuple[int, ...] | None
-    """Shape of one vector output as the user passed it; None for objects that are no vectors."""
+    """Shape of one vector output as the user passed it; None for other objects."""
     sparse: str | None = None
     """The kind of sparse matrix, such as "csr_array"; None for anything dense."""
     labels: str | None = None
-    """The type that stands for label sets other than sets: "list" or "tuple"."""
+    """The type of label sets that are not passed as sets, "list" or "tuple"."""
 
     @classmethod
     def of(cls, Y: Any, kernel: Kernel) -> TargetCodec:
-        """The form of `Y`."""
+        """Return the codec for outputs of the form of `Y`."""
         if sparse.issparse(Y):
             return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
         if not kernel.takes_vectors:
@@ -106,7 +94,7 @@ class TargetCodec:
         return cls(tuple(first.shape) if is_array(first) else np.shape(first))
 
     def encode(self, Y: Any, kernel: Kernel, name: str) -> Collection:
-        """`Y` as the collection the output kernel works on."""
+        """Return `Y` as the collection the output kernel takes."""
         Y = self.dense(Y, name)
         reject_non_collection(Y, name)
         _reject_empty(Y, name)
@@ -122,14 +110,14 @@ class TargetCodec:
         return checked if self.labels is None or is_numeric(checked) else _each(frozenset, checked)
 
     def dense(self, Y: Any, name: str) -> Any:
-        """`Y`, written out where outputs are rows of a sparse matrix."""
+        """Return a sparse matrix as a dense array, if outputs are rows of one, and anything else as it is."""
         if self.sparse is None or not sparse.issparse(Y):
             return Y
         memory.require(Y.shape[0], Y.shape[1], 1, f"{name} as a dense array", "write outputs as sets of labels")
         return Y.toarray()
 
     def decode(self, outputs: Collection) -> Collection:
-        """Decoded outputs as the user wrote them."""
+        """Return decoded outputs in the form of the user."""
         if self.sparse is not None:
             return _SPARSE[self.sparse](outputs)
         if self.labels is not None and not is_numeric(outputs):
@@ -138,6 +126,45 @@ class TargetCodec:
         if self.row_shape is None or len(self.row_shape) == 1:
             return outputs
         return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))
+
+    def one_set_each(self, candidates: Any, outputs: Collection, queries: int) -> bool:
+        """Return True if `candidates` holds one collection per query, and False if it is one for all.
+
+        Its entries are collections if they hold objects of the types of the outputs, or else if they are nested one level
+        deeper than outputs are.
+        """
+        reject_non_collection(candidates, "candidates")
+        entries: Any = candidates if is_array(candidates) else list(candidates)
+        size = count(entries)
+        if size == 0:
+            raise ValueError("candidates is empty; expected at least one output to choose from")
+        if not self._are_sets(entries, outputs):
+            return False
+        if size != queries:
+            raise ValueError(
+                f"candidates holds {size} sets and X has {queries} objects; expected one candidate set for each object, or one "
+                "flat collection for all"
+            )
+        for i in range(size):
+            if count(entries[i]) == 0:
+                raise ValueError(f"candidates[{i}] is empty; expected at least one output to choose from for X[{i}]")
+        return True
+
+    def _are_sets(self, entries: Any, outputs: Collection) -> bool:
+        depth = None if self.row_shape is None else len(self.row_shape)
+        if depth is None and is_numeric(outputs):
+            depth = outputs.ndim - 1
+        if is_array(entries) and entries.dtype != object:
+            column = self.row_shape is not None and entries.shape[1:] == (1,)
+            return not column and entries.ndim > 1 + (depth or 0)
+        types = {type(output) for output in outputs}
+        entries = [np.asarray(entry) if _is_table(entry) and type(entry) not in types else entry for entry in entries]
+        if depth is None and not any(type(entry) in types for entry in entries):
+            inside = [type(item) in types for entry in entries if _is_listed(entry) for item in entry]
+            if all(map(_is_listed, entries)) and inside and all(inside):
+                return True
+        deepest = max(map(_depth, outputs)) if depth is None else depth
+        return max(map(_depth, entries)) > deepest
 
 
 _SPARSE = {
@@ -149,8 +176,8 @@ _LABELS: dict[str, type] = {"list": list, "tuple": tuple}
 
 
 def _written_labels(Y: Any, kernel: Kernel) -> str | None:
-    """The type of outputs that the kernel reads as sets ("list", "tuple"), as losses have to do too."""
-    first = next(iter(Y), None) if isinstance(Y, Iterable) else None
+    """The type, "list" or "tuple", of outputs that the kernel takes for sets, as losses then have to."""
+    first = next(iter(Y), None) if hasattr(Y, "__iter__") else None
     if type(first) not in _LABELS.values():
         return None
     try:
@@ -160,7 +187,7 @@ def _written_labels(Y: Any, kernel: Kernel) -> str | None:
 
 
 def _of_sets(key: Any) -> bool:
-    return isinstance(key, frozenset) or (isinstance(key, tuple) and len(key) > 0 and all(map(_of_sets, key)))
+    return type(key) is frozenset or (type(key) is tuple and len(key) > 0 and all(map(_of_sets, key)))
 
 
 def _in_order(labels: Any) -> list[Any]:
@@ -179,30 +206,45 @@ def _each(function: Callable[[Any], Any], objects: Collection) -> np.ndarray:
 
 
 def _column(Y: Any, name: str) -> np.ndarray:
-    """A plain list of numbers as an array; anything else in it is named."""
+    """A list of numbers as an array; raise TypeError for anything else in it."""
     for i, item in enumerate(Y):
         if not isinstance(item, Real | np.number | np.bool_):
-            way_out = (
-                "as the others are"
-                if i
-                else "since the output kernel takes vectors; for other objects pass output_kernel=..., "
-            )
-            way_out += "" if i else "such as Classes(), Subsequence(2).normalized() or LabelSets()"
-            raise TypeError(f"{name}[{i}] is {item!r:.40}, a {type(item).__name__}; expected a number, {way_out}")
+            others = "such as Classes(), Subsequence(2).normalized() or LabelSets()"
+            why = f"since the output kernel takes vectors; for other objects pass output_kernel=..., {others}"
+            why = "as the others are" if i else why
+            raise TypeError(f"{name}[{i}] is {item!r:.40}, a {type(item).__name__}; expected a number, {why}")
     return np.asarray(list(Y), dtype=float)
+
+
+def _is_listed(entry: Any) -> bool:
+    return isinstance(entry, list | tuple) or is_array(entry)
+
+
+def _is_table(entry: Any) -> bool:
+    """True for a column or a table, which has axes but is not an array."""
+    return hasattr(entry, "__array__") and getattr(entry, "ndim", 0) > 0 and not is_array(entry)
+
+
+def _depth(item: Any) -> int:
+    """The depth of nested collections: 0 for a number or a text, 1 for a set of labels."""
+    if is_array(item) and item.dtype != object:
+        return item.ndim
+    if _is_listed(item) or isinstance(item, set | frozenset):
+        return 1 + max(map(_depth, item), default=0)
+    return 0
 
 
 @dataclass
 class Pairs:
-    """Checked training pairs, and the kernels with what depends on data filled in."""
+    """Checked training pairs, and kernels with everything that depends on data fixed."""
 
     inputs: Collection
     outputs: Collection
     all_outputs: Collection
-    """The outputs, then those that have no input."""
+    """The outputs, then those without an input."""
     codec: TargetCodec
     input_kernel: Any
-    """The input kernel, or an operator-valued kernel that compares inputs by kernels of its own."""
+    """The input kernel, or an operator with kernels of its own."""
     output_kernel: Kernel
     metadata: BaseEstimator
     """Holds `n_features_in_` and `feature_names_in_`."""
@@ -212,13 +254,13 @@ class Pairs:
     observed: np.ndarray | None = None
     """The entries of vector outputs that are known; None for all."""
     kept: np.ndarray | None = None
-    """The pairs that are learned from, where some have no weight or no output; None for all."""
+    """The pairs with a weight and an output; None for all."""
 
 
 def check_pairs(  # noqa: PLR0913
     estimator: Any, X: Any, y: Any, extra_outputs: Any = None, sample_weight: Any = None, groups: Any = None
 ) -> Pairs:
-    """Check what `fit` was given against the estimator's two kernels."""
+    """Check the data of `fit` against the two kernels of the estimator."""
     input_kernel, output_kernel = estimator.input_kernel, estimator.output_kernel
     for name, kernel in (("input_kernel", input_kernel), ("output_kernel", output_kernel)):
         check_kernel_parameter(kernel, name)
@@ -230,8 +272,7 @@ def check_pairs(  # noqa: PLR0913
             "Precomputed(gram) as the kernel, and positions in it as y"
         )
     X, y = listed(X), listed(y)
-    # what scikit-learn notes about X goes to a copy: a fit that fails leaves the estimator as it was
-    metadata = copy(estimator)
+    metadata = copy(estimator)  # a fit that fails leaves the estimator as it was
     inputs = check_inputs(metadata, X, input_kernel, reset=True)
     codec = TargetCodec.of(y, output_kernel)
     outputs = codec.encode(y, output_kernel, "y")
@@ -239,9 +280,9 @@ def check_pairs(  # noqa: PLR0913
     weight, group, kept = check_weights_and_groups(sample_weight, groups, count(outputs))
     if kept is not None:
         inputs, outputs = sub_inputs(input_kernel, inputs, kept, kept), take(outputs, kept)
-    all_outputs = (
-        outputs if extra_outputs is None else _with_extra(outputs, listed(extra_outputs), codec, output_kernel)
-    )
+    all_outputs = outputs
+    if extra_outputs is not None:
+        all_outputs = _with_extra(outputs, listed(extra_outputs), codec, output_kernel)
     input_kernel = input_kernel.resolve(inputs, checked=True)
     output_kernel = output_kernel.resolve(all_outputs, checked=True)
     _check_seen(inputs, input_kernel, "X")
@@ -261,9 +302,9 @@ def check_kernel_parameter(kernel: Any, name: str) -> None:
 def check_weights_and_groups(
     sample_weight: Any, groups: Any, n: int, kept: np.ndarray | None = None
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-    """Return positive weights, groups as numbers and the positions of the pairs kept; each None where it says nothing.
+    """Return positive weights (None for ones), group numbers (None for none) and the pairs to keep (None for all).
 
-    Pairs of weight zero are not learned from. `kept` names the pairs that have an output, where some have none.
+    Pairs of weight zero are not kept, nor those that are not in `kept` already.
     """
     rows = np.arange(n) if kept is None else kept
     weight = group = None
@@ -287,9 +328,8 @@ def check_weights_and_groups(
         labels = to_numpy(groups) if is_array(groups) else np.fromiter(listed(groups), dtype=object)
         if labels.shape != (n,):
             raise ValueError(f"groups has shape {labels.shape}; expected one label for each of the {n} pairs")
-        numbers: dict[Hashable, int] = {}
-        group = np.asarray([numbers.setdefault(hash_key(labels[row]), len(numbers)) for row in rows])
-        if len(numbers) < 2:
+        first, group = distinct(labels[rows])
+        if len(first) < 2:
             raise ValueError(
                 f"groups holds a single group, {labels[rows[0]]!r}; expected at least two, to leave one out"
             )
@@ -297,7 +337,7 @@ def check_weights_and_groups(
 
 
 def _check_seen(objects: Collection, kernel: Kernel, name: str) -> None:
-    """Raise where nothing can be learned, as all objects are one and the same to the kernel."""
+    """Raise ValueError if all objects are the same to the kernel, so that nothing can be learned."""
     if not np.any(kernel.sees(objects)):
         side = "input" if name == "X" else "output"
         raise ValueError(
@@ -307,7 +347,7 @@ def _check_seen(objects: Collection, kernel: Kernel, name: str) -> None:
 
 
 def _with_extra(outputs: Collection, extra_outputs: Any, codec: TargetCodec, kernel: Kernel) -> Collection:
-    """The outputs, then those without inputs, which have to be of the same kind."""
+    """The outputs, then those without inputs, of the same kind."""
     if hasattr(extra_outputs, "__len__") and len(extra_outputs) == 0:
         raise ValueError("extra_outputs is empty; leave it out, or pass at least one output")
     extra = codec.encode(extra_outputs, kernel, "extra_outputs")
@@ -326,10 +366,9 @@ def _described(outputs: Collection) -> str:
 
 
 def check_lengths(inputs: Collection, outputs: Collection) -> None:
-    """Raise unless there are as many inputs as outputs, at least two."""
-    if count(inputs) != count(outputs):
-        raise ValueError(
-            f"X has {count(inputs)} objects and y has {count(outputs)}; expected one output for each input"
-        )
-    if count(inputs) < 2:
+    """Raise ValueError unless there are as many inputs as outputs, at least two."""
+    n, m = count(inputs), count(outputs)
+    if n != m:
+        raise ValueError(f"X has {n} objects and y has {m}; expected one output for each input")
+    if n < 2:
         raise ValueError("X and y hold n_samples=1, a single pair; expected at least two pairs to learn from")
