@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -9,17 +10,17 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.core.arrays import Array, namespace, to_numpy, zeros
+from mercer.core.arrays import Array, is_numpy_array, namespace, to_numpy, zeros
 from mercer.core.collections import Collection, count, take, to_backend_of
 from mercer.core.validation import check_instance, check_whole
-from mercer.decoders import Decoder, Ranked, auto_decoder, best_of_blocks
+from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.embeddings import Embedding, Features, PrincipalComponents
-from mercer.estimators.data import Pairs, TargetCodec, check_inputs, listed
+from mercer.estimators.data import Pairs, TargetCodec, check_inputs, check_pairs, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap, Learner, LearningProblem, fit_embedding
 from mercer.losses import Loss, resolve_loss
-from mercer.selection.alpha import Criterion, DecodedLoss, FeatureDistance
+from mercer.selection.alpha import DecodedLoss, FeatureDistance
 from mercer.solvers.base import Choice, gram_matrix
 from mercer.uncertainty.calibrated import CalibratedAnswers
 
@@ -27,8 +28,8 @@ from mercer.uncertainty.calibrated import CalibratedAnswers
 class ObjectEstimator(CalibratedAnswers, ValueParameters):
     """An estimator that predicts points of the output feature space and decodes them into objects.
 
-    A subclass has the parameters `input_kernel`, `output_kernel` and `loss` (or class attributes of these names), defines
-    `learner`, and calls `_learn` in `fit`.
+    A subclass has the parameters `input_kernel`, `output_kernel` and `loss` (or class attributes of these names), and
+    `learner_type`, a learner whose fields are parameters of the estimator; or it overrides `learner`.
 
     Attributes
     ----------
@@ -36,6 +37,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         The learned map from inputs to points.
     """
 
+    learner_type: type[Learner]
     input_kernel: Kernel
     output_kernel: Kernel
     loss: Any
@@ -51,9 +53,23 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
 
     def learner(self) -> Learner:
         """Return the learner with the parameters of this estimator."""
-        raise TypeError(f"{type(self).__name__} must define learner()")
+        names = [field.name for field in fields(self.learner_type)]  # type: ignore[arg-type]
+        return self.learner_type(**{name: getattr(self, name) for name in names})
 
-    # -- what a user calls --------------------------------------------------------------------------
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from pairs.
+
+        Parameters
+        ----------
+        X, y : collections of the same length
+            Inputs and outputs.
+        sample_weight : array (n,), optional
+            How much each pair counts; a pair of weight 2 counts as two, one of weight 0 as none.
+        groups : sequence of n labels, optional
+            Pairs that belong together (pictures of one person, virtual examples of one image), which are left out together.
+        """
+        self.learner()  # parameters are checked before the data
+        return self._learn(self._checked_pairs(X, y, sample_weight, groups), *self._parts())
 
     def predict(self, X: Any, candidates: Any = None) -> Any:
         """Predict an object for each input.
@@ -73,8 +89,10 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         points = self._points_of(X)
         if candidates is None:
             return self._codec.decode(self.decoder_.decode(points))
-        ranked = self._rank(points, 1, candidates)
-        return self._codec.decode(_stack([found.objects for found in ranked], self.embedding_.outputs_))
+        best: Any = [found.objects for found in self._rank(points, 1, candidates)]
+        outputs = self.embedding_.outputs_
+        together = np.concatenate if is_numpy_array(outputs) else namespace(outputs).concat
+        return self._codec.decode(together(best))
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """Return the `k` best outputs for each input, best first, with scores (higher is better).
@@ -94,12 +112,11 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         principal components learned from the outputs leave only the point itself determined: then the weights of least
         norm. Low-rank coordinates have weights on their pivots alone.
         """
-        inputs = self._inputs_of(X)
-        weights = self.map_.weights(inputs)
-        outputs, embedding = self.embedding_.outputs_, self.embedding_
-        if weights is None:
-            return embedding.weights(to_backend_of(outputs, self.map_.points(inputs)))
-        weights = to_backend_of(outputs, weights)
+        inputs, outputs = self._inputs_of(X), self.embedding_.outputs_
+        found = self.map_.weights(inputs)
+        if found is None:
+            return self.embedding_.weights(to_backend_of(outputs, self.map_.points(inputs)))
+        weights = to_backend_of(outputs, found)
         spare = count(outputs) - weights.shape[1]
         if spare == 0:
             return weights
@@ -116,8 +133,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
         if self.loss == "rkhs":
-            embedding = self.embedding_
-            losses = embedding.squared_distances(points, outputs) + embedding.outside(outputs)
+            losses = self.embedding_.squared_distances(points, outputs) + self.embedding_.outside(outputs)
         else:
             losses = self.loss_.paired(outputs, self.decoder_.decode(points))
         return -float(np.average(to_numpy(losses), weights=sample_weight))
@@ -128,9 +144,14 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         check_is_fitted(self, "map_")
         return resolve_loss(self.loss, self.output_kernel_, self._codec.row_shape)
 
-    # -- fitting --------------------------------------------------------------------------------------
+    def _checked_pairs(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Pairs:
+        return check_pairs(self, X, y, None, sample_weight, groups)
 
-    def _learn(self, pairs: Pairs, decoder: Any = "auto", embedding: Any = "auto") -> Self:
+    def _parts(self) -> tuple[Any, Any]:
+        """The decoder and the embedding."""
+        return ClosedForm(), Features()
+
+    def _learn(self, pairs: Pairs, decoder: Any, embedding: Any) -> Self:
         """Embed the outputs of checked pairs, learn and keep the map; nothing about the estimator changes before the end."""
         learner = self.learner()
         kernel, outputs = pairs.output_kernel, pairs.all_outputs
@@ -145,20 +166,13 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
             embedding.fit(kernel, outputs, n)
         loss = None if self.loss is None else resolve_loss(self.loss, kernel, pairs.codec.row_shape)
         decoder.fit(embedding, loss)
-        targets = embedding.coordinates_
-        problem = LearningProblem(
-            pairs.input_kernel,
-            pairs.inputs,
-            pairs.outputs,
-            embedding,
-            decoder,
-            self._criterion(loss, decoder, embedding, pairs),
-            pairs.sample_weight,
-            pairs.groups,
-            pairs.observed,
-            None if targets is None else targets[:n, :],
-        )
-        fitted = learner.fit(problem)
+        criterion: Any = FeatureDistance(embedding, pairs.outputs, pairs.sample_weight)
+        if loss is not None and self.loss != "rkhs":
+            criterion = DecodedLoss(loss, decoder, pairs.outputs, pairs.sample_weight)
+        whole, known = embedding.coordinates_, (pairs.sample_weight, pairs.groups, pairs.observed)
+        targets = None if whole is None else whole[:n, :]
+        data = (pairs.input_kernel, pairs.inputs, pairs.outputs)
+        fitted = learner.fit(LearningProblem(*data, embedding, decoder, criterion, *known, targets))
         if decoder.needs_left_out_points:
             decoder.calibrate(to_backend_of(pairs.outputs, fitted.left_out_points()))
         attributes = dict(fitted.attributes)
@@ -180,13 +194,6 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         unfitted = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         self.__dict__ = unfitted | attributes | seen | found
         return self
-
-    def _criterion(self, loss: Loss | None, decoder: Decoder, embedding: Embedding, pairs: Pairs) -> Criterion:
-        if loss is None or (isinstance(self.loss, str) and self.loss == "rkhs"):
-            return FeatureDistance(embedding, pairs.outputs, pairs.sample_weight)
-        return DecodedLoss(loss, decoder, pairs.outputs, pairs.sample_weight)
-
-    # -- pieces -------------------------------------------------------------------------------------
 
     def _inputs_of(self, X: Any) -> Collection:
         """Inputs of a fitted model, checked once."""
@@ -215,15 +222,12 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         return self.decoder_.choose(points, encode(candidates, own, "candidates"), k)
 
     def __sklearn_tags__(self) -> Tags:
-        """Return tags that follow the kernels: what X may be, and that outputs may be many."""
-        tags = super().__sklearn_tags__()
-        kernel = self._source()
+        """Return the tags, which follow from the kernels."""
+        tags, kernel = super().__sklearn_tags__(), self._source()
         tags.input_tags.pairwise = getattr(kernel, "pairwise", False)
         tags.input_tags.two_d_array = getattr(kernel, "takes_vectors", False) or tags.input_tags.pairwise
         tags.input_tags.string = not tags.input_tags.two_d_array
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
+        tags.target_tags.required = tags.target_tags.multi_output = tags.target_tags.single_output = True
         return tags
 
     def _source(self) -> Any:
@@ -231,14 +235,9 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         return self.input_kernel
 
 
-def _stack(parts: list[Any], outputs: Collection) -> Collection:
-    """The best of each ranking as one collection, of the kind of `outputs`."""
-    return np.concatenate(parts) if isinstance(outputs, np.ndarray) else namespace(outputs).concat(parts)
-
-
 def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Collection | None = None) -> Choice:
     """Return the decoder, from ``"auto"`` or the one the user gave."""
-    if isinstance(decoder, str) and decoder == "auto":
+    if decoder == "auto":
         return Choice(*auto_decoder(kernel, loss, outputs))
     expected = "'auto' or a decoder from mercer.decoders, such as Candidates()"
     return Choice(clone(check_instance(decoder, "decoder", Decoder, expected=expected)), "given")
@@ -246,7 +245,7 @@ def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Collection 
 
 def choose_embedding(embedding: Any, kernel: Kernel, outputs: Collection, learner: Learner, decoder: Decoder) -> Choice:
     """Return the embedding, from ``"auto"`` or the one the user gave."""
-    if not (isinstance(embedding, str) and embedding == "auto"):
+    if embedding != "auto":
         expected = "'auto' or one of mercer.embeddings, such as PrincipalComponents()"
         return Choice(clone(check_instance(embedding, "embedding", Embedding, expected=expected)), "given")
     preferred = decoder.preferred_embedding(kernel, outputs) if learner.has_weights else None

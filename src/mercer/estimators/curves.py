@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mercer.estimators.data import check_kernel_parameter
 from mercer.estimators.vectors import VectorEstimator
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
@@ -64,6 +63,8 @@ class CurveRidge(VectorEstimator):
     (True, True)
     """
 
+    learner_type = SmoothedCurves
+
     def __init__(  # noqa: PLR0913
         self,
         kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
@@ -79,8 +80,3 @@ class CurveRidge(VectorEstimator):
         self.period = period
         self.alpha = alpha
         self.fit_intercept = fit_intercept
-
-    def learner(self) -> SmoothedCurves:
-        """Return the learner with these parameters."""
-        check_kernel_parameter(self.kernel, "kernel")
-        return SmoothedCurves(self.grid, self.lengths, self.period, self.alpha, self.fit_intercept)

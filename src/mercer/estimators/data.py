@@ -320,9 +320,7 @@ def check_weights_and_groups(
             raise ValueError("sample_weight has negative or non-finite entries; expected numbers from 0 upwards")
         rows = rows[given[rows] > 0]
         if len(rows) < 2:
-            raise ValueError(
-                "all but one sample_weight are zero, or all; expected at least two pairs with a weight above zero"
-            )
+            raise ValueError("sample_weight is nearly all zero; expected at least two pairs with a weight above zero")
         weight = None if np.all(given[rows] == 1.0) else given[rows]
     if groups is not None:
         labels = to_numpy(groups) if is_array(groups) else np.fromiter(listed(groups), dtype=object)

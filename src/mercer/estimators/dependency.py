@@ -123,7 +123,9 @@ class DependencyEstimator(ObjectEstimator):
         self.regressor = regressor
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: Any, y: Any, extra_outputs: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, extra_outputs: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
         """Learn from pairs.
 
         Parameters
@@ -131,13 +133,11 @@ class DependencyEstimator(ObjectEstimator):
         X, y : collections of the same length
             Inputs and outputs: arrays with one row per object, or lists, object arrays, pandas columns of objects.
         extra_outputs : collection, optional
-            Outputs that have no input (Weston §5): they sharpen the embedding and the covariance, and join the
-            candidates.
+            Outputs without an input (Weston §5), for the embedding, the covariance and the candidates.
         sample_weight : array (n,), optional
             How much each pair counts; a pair of weight 2 counts as two, one of weight 0 as none.
         groups : sequence of n labels, optional
-            Pairs that belong together (pictures of one person, virtual examples of one image): a whole group is left out at
-            a time.
+            Pairs that belong together (pictures of one person, virtual examples of one image), which are left out together.
         """
         self.learner()  # parameters are checked before the data
         self._check_operator()
@@ -151,11 +151,9 @@ class DependencyEstimator(ObjectEstimator):
             raise TypeError(f"operator={operator!r:.60}; expected one of mercer.operators, such as Identity()")
         if self.regressor is None:
             return Ridge(clone(operator), self.alpha, self.solver, self.fit_intercept)
-        defaults = {"operator": operator.is_identity}
-        for name, default in (("alpha", "loo"), ("solver", "auto")):
-            defaults[name] = isinstance(getattr(self, name), str) and getattr(self, name) == default
-        for name, untouched in defaults.items():
-            if not untouched:
+        changed = {"operator": not operator.is_identity, "alpha": self.alpha != "loo", "solver": self.solver != "auto"}
+        for name, set_by_user in changed.items():
+            if set_by_user:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} has no effect with regressor={self.regressor!r}, which replaces the "
                     f"ridge; leave {name} at its default, or set the regressor's own parameters"
@@ -163,7 +161,7 @@ class DependencyEstimator(ObjectEstimator):
         return as_learner(self.regressor)
 
     def _check_operator(self) -> None:
-        """Raise ValueError if the operator compares inputs by kernels none of which is the input kernel."""
+        """Raise ValueError if the input kernel is not one of the kernels of the operator."""
         own = self.operator.kernels() if self.operator.has_kernels else []
         if own and all(kernel != self.input_kernel for kernel in own):
             names = " and ".join(map(repr, own))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.estimators.data import check_kernel_parameter
 from mercer.estimators.vectors import VectorEstimator
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
+from mercer.learners.base import Learner
 from mercer.learners.entangled import EntangledKernel
 from mercer.operators.features import Nystroem, kernel_of
 
@@ -71,6 +71,8 @@ class EntangledRidge(VectorEstimator):
     ((4, 3), True)
     """
 
+    learner_type = EntangledKernel
+
     def __init__(  # noqa: PLR0913
         self,
         kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
@@ -97,21 +99,12 @@ class EntangledRidge(VectorEstimator):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    def learner(self) -> EntangledKernel:
-        """Return the learner with these parameters."""
-        check_kernel_parameter(self.kernel, "kernel")
-        features = Nystroem(self.kernel, tol=self.tol) if self.features is None else self.features
-        return EntangledKernel(
-            features,
-            self.kraus_rank,
-            self.gamma,
-            self.mode,
-            self.alpha,
-            self.max_iter,
-            self.n_starts,
-            self.fit_intercept,
-            self.random_state,
-        )
+    def learner(self) -> Learner:
+        """Return the learner, with Nyström features of the kernel if no features are given."""
+        found = super().learner()
+        if self.features is None:
+            found.features = Nystroem(self.kernel, tol=self.tol)  # type: ignore[attr-defined]
+        return found
 
     def _source(self) -> Any:
         return self.kernel if self.features is None else (kernel_of(self.features) or Linear())

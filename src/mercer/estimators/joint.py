@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from mercer.decoders.closed_form import ClosedForm
 from mercer.embeddings.explicit import Features
 from mercer.estimators.base import ObjectEstimator
-from mercer.estimators.data import check_pairs
 from mercer.kernels.vectors import Linear
 from mercer.learners.joint import JointMap
 from mercer.operators.joint import CoordinateJoint, TensorProductJoint
@@ -56,6 +55,7 @@ class JointKernelMap(ObjectEstimator):
     (2, 6, 6)
     """
 
+    learner_type = JointMap
     input_kernel = Linear()  # both sides are vectors
     output_kernel = Linear()
     loss = None
@@ -72,23 +72,5 @@ class JointKernelMap(ObjectEstimator):
         self.fit_intercept = fit_intercept
         self.bounds = bounds
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn from pairs of vectors (or images: rows of any shape).
-
-        Parameters
-        ----------
-        X, y : collections of n vectors
-            Inputs and outputs.
-        sample_weight : array (n,), optional
-            How much each pair counts.
-        groups : sequence of n labels, optional
-            Pairs that belong together (pictures of one person, virtual examples of one image): leave-one-out then leaves
-            out a whole group at a time, exactly.
-        """
-        self.learner()  # parameters are checked before the data
-        pairs = check_pairs(self, X, y, None, sample_weight, groups)
-        return self._learn(pairs, ClosedForm(self.bounds), Features())
-
-    def learner(self) -> JointMap:
-        """Return the learner with these parameters."""
-        return JointMap(self.joint_kernel, self.alpha, self.fit_intercept)
+    def _parts(self) -> tuple[Any, Any]:
+        return ClosedForm(self.bounds), Features()

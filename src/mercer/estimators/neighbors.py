@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from mercer.embeddings.implicit import Implicit
 from mercer.estimators.base import ObjectEstimator
-from mercer.estimators.data import check_pairs
 from mercer.kernels import Gaussian, Linear
 from mercer.kernels.base import Kernel
 from mercer.learners.neighbors import Neighbors
@@ -48,6 +47,8 @@ class NeighborsEstimator(ObjectEstimator):
     array(['high'], dtype=object)
     """
 
+    learner_type = Neighbors
+
     def __init__(
         self,
         input_kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
@@ -62,20 +63,5 @@ class NeighborsEstimator(ObjectEstimator):
         self.decoder = decoder
         self.loss = loss
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Remember the pairs; choose k if asked to.
-
-        Parameters
-        ----------
-        X, y : collections of the same length
-            Inputs and outputs.
-        sample_weight : array (n,), optional
-            How much each pair counts in the mean of neighbours.
-        groups : sequence of n labels, optional
-            Pairs that belong together: when one is left out, so are the others.
-        """
-        return self._learn(check_pairs(self, X, y, None, sample_weight, groups), self.decoder, Implicit())
-
-    def learner(self) -> Neighbors:
-        """Return the learner with these parameters."""
-        return Neighbors(self.k)
+    def _parts(self) -> tuple[Any, Any]:
+        return self.decoder, Implicit()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.estimators.data import check_kernel_parameter
 from mercer.estimators.vectors import VectorEstimator
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel
@@ -66,6 +65,8 @@ class OutputKernelLearning(VectorEstimator):
     (True, (2, 3))
     """
 
+    learner_type = OutputKernel
+
     def __init__(
         self,
         kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
@@ -79,8 +80,3 @@ class OutputKernelLearning(VectorEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.fit_intercept = fit_intercept
-
-    def learner(self) -> OutputKernel:
-        """Return the learner with these parameters."""
-        check_kernel_parameter(self.kernel, "kernel")
-        return OutputKernel(self.alpha, self.max_iter, self.tol, self.fit_intercept)
