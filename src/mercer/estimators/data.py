@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from mercer.core import memory
-from mercer.core.arrays import is_array, is_numpy_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, is_numpy_array, like, namespace, to_numpy
 from mercer.core.collections import Collection, concatenate, count, distinct, is_numeric, reject_non_collection, take
 from mercer.core.collections import listed as listed
 from mercer.kernels.base import Kernel
+from mercer.kernels.vectors import Linear
 from mercer.solvers.base import sub_inputs
 
 
@@ -288,6 +290,59 @@ def check_pairs(  # noqa: PLR0913
     _check_seen(inputs, input_kernel, "X")
     _check_seen(outputs, output_kernel, "y")
     return Pairs(inputs, outputs, all_outputs, codec, input_kernel, output_kernel, metadata, weight, group, kept=kept)
+
+
+def check_vector_pairs(estimator: Any, source: Any, X: Any, y: Any, weights_and_groups: tuple[Any, Any]) -> Pairs:
+    """Check the data of `fit` for outputs that are vectors; rows without any output or any weight are left out."""
+    metadata = copy(estimator)
+    inputs = check_inputs(metadata, listed(X), source, reset=True)
+    Y, observed, flat = check_targets(y, type(estimator).__name__, estimator.handles_missing)
+    check_lengths(inputs, Y)
+    some = None if observed is None else np.flatnonzero(observed.any(axis=1))
+    weight, group, kept = check_weights_and_groups(*weights_and_groups, Y.shape[0], some)
+    if kept is not None:
+        inputs, Y = sub_inputs(source, inputs, kept, kept), take(Y, kept)
+        observed = None if observed is None else observed[kept]
+    observed = None if observed is None or observed.all() else observed
+    codec = TargetCodec(() if flat else (Y.shape[1],))
+    kernel = source.resolve(inputs) if isinstance(source, Kernel) else source
+    return Pairs(inputs, Y, Y, codec, kernel, Linear(), metadata, weight, group, observed, kept)
+
+
+def check_targets(y: Any, name: str, handles_missing: bool) -> tuple[Array, np.ndarray | None, bool]:
+    """Return targets as (n, p) doubles, zero if missing, a mask of those known (None for all), and True for a column y."""
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None")
+    y = listed(y)
+    if hasattr(y, "mask") and is_array(y):
+        if np.ma.is_masked(y) and not handles_missing:
+            raise ValueError(
+                f"y is an array with masked entries, and {name} needs every entry; fill or drop them first"
+            )
+        y = np.ma.filled(y.astype(float), np.nan)
+    reject_non_collection(y, "y")
+    if not is_array(y) or is_numpy_array(y):
+        finite: Any = "allow-nan" if handles_missing else True
+        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
+    xp, y, flat = namespace(y), float64(y), y.ndim == 1
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y has shape {tuple(y.shape)}; expected one row of outputs for each input")
+    if bool(xp.any(xp.isinf(y))):
+        raise ValueError("Input y contains infinity or a value too large for dtype('float64')")
+    y = xp.reshape(y, (-1, 1)) if flat else y
+    missing = xp.isnan(y)
+    if not bool(xp.any(missing)):
+        return y, None, flat
+    if not handles_missing:
+        raise ValueError(f"Input y contains NaN, and {name} needs every entry; drop or impute such rows first")
+    observed = ~to_numpy(missing)
+    never = np.flatnonzero(~observed.any(axis=0))
+    if len(never):
+        more = "" if len(never) == 1 else f" (and {len(never) - 1} more)"
+        columns = f"column {never[0]} of y is missing (NaN) in every row{more}"
+        what = columns if observed.any() else "y is missing (NaN) everywhere"
+        raise ValueError(f"{what}; expected at least one observed value for each output. Drop such columns")
+    return xp.where(missing, xp.zeros_like(y), y), observed, flat
 
 
 def check_kernel_parameter(kernel: Any, name: str) -> None:
