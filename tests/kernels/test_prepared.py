@@ -102,7 +102,7 @@ def test_predicting_one_string_encodes_one_string(kernel, wrap, training, monkey
         (Gaussian(2.0) + Gaussian(1.0).normalized(), vectors, "CentredVectors", VECTORS),
         (PartByPart(Gaussian(1.0)), vectors, "as_vectors", [VECTORS[:3], VECTORS[:2], VECTORS[5:8]]),
     ],
-    ids=lambda value: repr(value)[:40],
+    ids=lambda value: getattr(value, "__name__", repr(value)[:40]),
 )
 def test_predicting_one_object_encodes_one_object(kernel, module, name, training, monkeypatch):
     training = PEAKS if training is None else training

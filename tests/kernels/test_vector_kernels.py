@@ -23,7 +23,7 @@ BELLS = [Gaussian(scale=0.7), Laplacian(scale=0.7)]
 LIBRARIES = pytest.mark.parametrize("library", [np, torch, array_api_strict], ids=lambda xp: xp.__name__)
 
 
-@pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=lambda value: getattr(value, "__name__", repr(value)[:20]))
 def test_formula(kernel, formula):
     rng = np.random.default_rng(0)
     X, Z = rng.standard_normal((6, 4)), rng.standard_normal((5, 4))
@@ -155,7 +155,7 @@ def test_an_unresolved_kernel_says_so_and_stays_as_it_was():
         (-1 * Linear(), "factor=-1 in Scaled; expected a finite number above zero"),
         (0.0 * Linear(), "factor=0.0 in Scaled"),
     ],
-    ids=lambda value: repr(value)[:40],
+    ids=lambda value: getattr(value, "__name__", repr(value)[:40]),
 )
 def test_parameters_out_of_range(kernel, message):
     X = np.ones((3, 2))
