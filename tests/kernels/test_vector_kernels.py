@@ -23,7 +23,9 @@ BELLS = [Gaussian(scale=0.7), Laplacian(scale=0.7)]
 LIBRARIES = pytest.mark.parametrize("library", [np, torch, array_api_strict], ids=lambda xp: xp.__name__)
 
 
-@pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=lambda value: getattr(value, "__name__", repr(value)[:20]))
+@pytest.mark.parametrize(
+    ("kernel", "formula"), FORMULAS, ids=lambda value: getattr(value, "__name__", repr(value)[:20])
+)
 def test_formula(kernel, formula):
     rng = np.random.default_rng(0)
     X, Z = rng.standard_normal((6, 4)), rng.standard_normal((5, 4))

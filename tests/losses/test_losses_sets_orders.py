@@ -83,7 +83,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("loss", "true", "predicted", "naive"), CASES, ids=lambda case: getattr(case, "__name__", repr(case)[:20]))
+@pytest.mark.parametrize(
+    ("loss", "true", "predicted", "naive"), CASES, ids=lambda case: getattr(case, "__name__", repr(case)[:20])
+)
 def test_matrix_pairs_and_single_calls_agree_with_the_definition(loss, true, predicted, naive):
     expected = np.array([[float(naive(a, b)) for b in predicted] for a in true])
     np.testing.assert_allclose(loss.matrix(true, predicted), expected, atol=1e-12)
