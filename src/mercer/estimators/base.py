@@ -18,7 +18,7 @@ from mercer.embeddings import Embedding, Features, PrincipalComponents
 from mercer.estimators.data import Pairs, TargetCodec, check_inputs, check_pairs, listed
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
-from mercer.learners.base import FittedMap, Learner, LearningProblem, fit_embedding
+from mercer.learners.base import Learner, LearningProblem, fit_embedding
 from mercer.losses import Loss, resolve_loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance
 from mercer.solvers.base import Choice, gram_matrix
@@ -42,14 +42,9 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     output_kernel: Kernel
     loss: Any
     input_kernel_: Kernel
-    output_kernel_: Kernel
-    embedding_: Embedding
-    decoder_: Decoder
-    map_: FittedMap
     reasons_: dict[str, str]
     _codec: TargetCodec
     _kept: np.ndarray | None
-    _inputs: Collection | None
 
     def learner(self) -> Learner:
         """Return the learner with the parameters of this estimator."""
@@ -108,9 +103,9 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     def decision_weights(self, X: Any) -> Any:
         r"""Return h(x) as weights on the training outputs, then on the extra outputs; one row per input.
 
-        For the identity operator these are :math:`(k + \alpha I)^{-1} k_x` and what the intercept adds. Operators and
-        principal components learned from the outputs leave only the point itself determined: then the weights of least
-        norm. Low-rank coordinates have weights on their pivots alone.
+        For the identity operator these are :math:`(k + \alpha I)^{-1} k_x` and the share of the intercept. For operators and
+        principal components learned from the outputs they are the weights of least norm that give the point. Low-rank
+        coordinates have weights on their pivots alone.
         """
         inputs, outputs = self._inputs_of(X), self.embedding_.outputs_
         found = self.map_.weights(inputs)
@@ -125,8 +120,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better).
 
-        Under ``loss="rkhs"`` it is minus the mean of ‖h(x) − ψ(y)‖², what lies outside the coordinates of the embedding
-        included, so that models with other embeddings can be compared.
+        Under ``loss="rkhs"`` it is minus the mean of ‖h(x) − ψ(y)‖², outside the coordinates of the embedding too.
         """
         points = self._points_of(X)
         outputs = self._codec.encode(y, self.output_kernel_, "y")
@@ -140,7 +134,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
 
     @property
     def loss_(self) -> Loss:
-        """The loss predictions are scored by: the one named, or that of the output kernel."""
+        """The loss that scores predictions: the one named, or that of the output kernel."""
         check_is_fitted(self, "map_")
         return resolve_loss(self.loss, self.output_kernel_, self._codec.row_shape)
 
@@ -210,16 +204,17 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
         if candidates is None:
             return self.decoder_.rank(points, k)
-        encode, own = self._codec.encode, self.output_kernel_
+
+        def encode(outputs: Any, name: str) -> Collection:
+            return self._codec.encode(outputs, self.output_kernel_, name)
+
         if hasattr(candidates, "blocks"):
-            return best_of_blocks(
-                self.decoder_, points, candidates.blocks, k, lambda block, name: encode(block, own, name)
-            )
+            return best_of_blocks(self.decoder_, points, candidates.blocks, k, encode)
         candidates = self._codec.dense(listed(candidates), "candidates")
         if self._codec.one_set_each(candidates, self.embedding_.outputs_, points.shape[0]):
-            sets = [encode(c, own, f"candidates[{i}]") for i, c in enumerate(candidates)]
+            sets = [encode(c, f"candidates[{i}]") for i, c in enumerate(candidates)]
             return self.decoder_.choose_each(points, sets, k)
-        return self.decoder_.choose(points, encode(candidates, own, "candidates"), k)
+        return self.decoder_.choose(points, encode(candidates, "candidates"), k)
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags, which follow from the kernels."""

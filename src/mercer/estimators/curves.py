@@ -17,25 +17,25 @@ class CurveRidge(VectorEstimator):
     .. math:: \min_{h, b} \sum_i \|h(x_i) + b - y_i\|^2_{L^2} + \alpha \|h\|_K^2, \qquad
         K(x, z) = k(x, z)\, T_\ell, \qquad (T_\ell f)(s) = \int e^{-|s - t| / \ell} f(t)\, dt
 
-    Integrals are sums over the grid with trapezoidal weights. The length ℓ and α have the least leave-one-out
-    error, exact with k as it is: it equals refitting n times, mean curve included.
+    Integrals are sums over the grid with trapezoidal weights. The length ℓ and α have the least leave-one-out error, exact for
+    the kernel k.
 
     Parameters
     ----------
     kernel : Kernel, default=Gaussian(scale="median")
         k, the similarity of inputs.
     grid : array (p,), optional
-        Where the curves are observed, ascending; by default 0, 1, …, p − 1.
+        Points at which the curves are observed, ascending; by default 0, 1, …, p − 1.
     lengths : sequence of float, optional
         The ℓ to choose from, in the units of the grid; 0 learns the points of the curve one by one. By default 0 and the
         width of the grid (or the period) divided by 2, 4, …, 64.
     period : float, optional
-        Where the curves close, such as 365 for days of the year.
+        The period of closed curves, such as 365 for days of the year.
     alpha : float, "loo" or LeaveOneOut(alphas), default="loo"
         The weight of the norm, for operators of mean eigenvalue one; "loo" chooses between 1e-4 and 1e2 times the mean of
         k(x, x), together with the length.
     fit_intercept : bool, default=True
-        Whether there is a mean curve that is not penalised.
+        True for a mean curve that is not penalised.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class CurveRidge(VectorEstimator):
     lengths_, alphas_, loo_path_ : array
         The values tried, and the leave-one-out mean squared error in L² of each length (row) and alpha (column).
     kernel_ : Kernel
-        The kernel with what depends on data filled in.
+        The kernel with everything that depends on data fixed.
 
     Notes
     -----
-    In the eigenvectors of the weighted matrix W^½ T W^½ each direction is a ridge regression of its own, on the same
-    eigenvectors of k: all lengths and values of alpha together cost little more than one.
+    Each eigenvector of the weighted matrix W^½ T W^½ has a ridge regression of its own, all on the same eigenvectors of k, so
+    that all lengths and values of alpha cost little more than one.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from math import prod
@@ -109,7 +108,9 @@ class TargetCodec:
             size, expected = prod(checked.shape[1:]), prod(self.row_shape)
             if size != expected:
                 raise ValueError(f"{name} has {size} features; expected {expected}, as the outputs passed to fit have")
-        return checked if self.labels is None or is_numeric(checked) else _each(frozenset, checked)
+        if self.labels is None or is_numeric(checked):
+            return checked
+        return np.fromiter(map(frozenset, checked), dtype=object, count=len(checked))
 
     def dense(self, Y: Any, name: str) -> Any:
         """Return a sparse matrix as a dense array, if outputs are rows of one, and anything else as it is."""
@@ -123,8 +124,8 @@ class TargetCodec:
         if self.sparse is not None:
             return _SPARSE[self.sparse](outputs)
         if self.labels is not None and not is_numeric(outputs):
-            kind = _LABELS[self.labels]
-            return _each(lambda labels: kind(_in_order(labels)), outputs)
+            written = map(_LABELS[self.labels], map(_in_order, outputs))
+            return np.fromiter(written, dtype=object, count=len(outputs))
         if self.row_shape is None or len(self.row_shape) == 1:
             return outputs
         return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))
@@ -198,13 +199,6 @@ def _in_order(labels: Any) -> list[Any]:
         return sorted(labels)
     except TypeError:
         return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
-
-
-def _each(function: Callable[[Any], Any], objects: Collection) -> np.ndarray:
-    made = np.empty(len(objects), dtype=object)
-    for i, item in enumerate(objects):
-        made[i] = function(item)
-    return made
 
 
 def _column(Y: Any, name: str) -> np.ndarray:

@@ -46,40 +46,35 @@ class DependencyEstimator(ObjectEstimator):
     output_kernel : Kernel, default=Linear()
         Similarity of outputs. Its loss is :math:`\|\psi(y) - \psi(\hat y)\|^2`.
     operator : Operator, default=Identity()
-        How output features act on each other. An operator-valued kernel (`Separable`, `Transformable`, `Entangled`, …) acts
-        on the coordinates of a finite embedding, and compares inputs by kernels of its own, of which `input_kernel` has to
-        be one.
+        The interaction of output features. An operator-valued kernel (`Separable`, `Transformable`, `Entangled`, …) acts on the
+        coordinates of a finite embedding, and has kernels of its own, of which `input_kernel` has to be one.
     embedding : "auto" or Embedding
-        Coordinates of the outputs. "auto" takes explicit features where the kernel has them, and otherwise what the
-        operator needs.
+        Coordinates of the outputs. "auto" takes explicit features if the kernel has them, else those the operator needs.
     alpha : float, {"loo", "kfold", "gcv"} or a rule from `mercer.selection`, default="loo"
         The weight of the norm, λ of Kadri eq. 3: :math:`(K + \alpha I)` with the operator-valued K, the sum of squared errors
         not divided by n. It stands as nα in Kadri's Prop. 1. Weston's γ weighs a mean of squares in the NIPS edition,
         so α = nγ there; eq. 6 of the technical report is α = γ with ``solver=Exact(penalty="coefficients")``.
     decoder : "auto" or Decoder
-        How a point becomes an object.
+        Turns a point into an object.
     solver : "auto" or Solver
-        How the system is solved. "auto" is always exact.
+        Solves the system. "auto" is always exact.
     loss : None, "kernel", "rkhs" or callable Δ(y_true, y_pred)
         The metric you are scored on. A callable chooses alpha, decodes by least expected loss and scores. "kernel" is the
         output kernel's loss of decoded objects, "rkhs" the distance before decoding. None chooses by "rkhs", which is
         fast, and scores by "kernel".
     regressor : learner or scikit-learn regressor, optional
-        Predicts the output coordinates in place of ridge: one of `mercer.learners`, an estimator of this library such as
-        `EntangledRidge`, or any scikit-learn regressor. The last is given the Gram matrix if it takes precomputed kernels,
-        else X itself.
+        Replaces the ridge: one of `mercer.learners`, an estimator of this library such as `EntangledRidge`, or any scikit-learn
+        regressor, which is given the Gram matrix if it takes precomputed kernels, else X.
     fit_intercept : bool, default=True
-        Whether points have a mean b that is not penalised, so that adding a constant to vector outputs moves predictions by
-        that constant. Weights on the training outputs then sum to one.
+        True for a mean b that is not penalised: a constant added to vector outputs is added to predictions, and weights on the
+        training outputs sum to one.
 
     Attributes
     ----------
-    alpha_ : float
-        The alpha in use.
-    alphas_, loo_path_ : array
-        The values tried and the score of each (leave-one-out loss, or that of the rule chosen by `alpha`).
+    alpha_, alphas_, loo_path_ : float, array, array
+        The alpha in use, those tried, and the score of each (leave-one-out loss, or that of the rule chosen by `alpha`).
     input_kernel_, output_kernel_ : Kernel
-        The kernels with what depends on data filled in.
+        The kernels with everything that depends on data fixed.
     embedding_, operator_, solver_, decoder_ : objects
         The parts in use.
     map_ : FittedMap
@@ -87,7 +82,7 @@ class DependencyEstimator(ObjectEstimator):
     residual_ : float
         Share of the input Gram matrix that the solver leaves out; 0 for exact solvers.
     reasons_ : dict
-        Why each part that was left open was chosen.
+        The reason for each part that "auto" has chosen.
 
     Examples
     --------
@@ -145,7 +140,7 @@ class DependencyEstimator(ObjectEstimator):
         return self._learn(pairs, self.decoder, self.embedding)
 
     def learner(self) -> Learner:
-        """Return the ridge with these parameters, or what `regressor` puts in its place."""
+        """Return the ridge with these parameters, or the learner of `regressor`."""
         operator = self.operator
         if not isinstance(operator, Operator):
             raise TypeError(f"operator={operator!r:.60}; expected one of mercer.operators, such as Identity()")

@@ -25,7 +25,7 @@ class EntangledRidge(VectorEstimator):
     Parameters
     ----------
     kernel : Kernel, default=Gaussian(scale="median")
-        Similarity of inputs; its features are Nyström's, as many as `tol` asks for. Ignored where `features` are given.
+        Similarity of inputs, by Nyström features to the tolerance `tol`. Ignored if `features` are given.
     features : Nystroem, RandomFourier, FeatureMap, kernel with a finite feature map or function, optional
         :math:`\hat\phi` itself.
     kraus_rank : int, default=20
@@ -43,7 +43,7 @@ class EntangledRidge(VectorEstimator):
     n_starts : int, default=1
         The number of random starts; the best alignment is kept.
     fit_intercept : bool, default=True
-        Whether the regression has a mean that is not penalised; the alignment is that of outputs around their mean then.
+        True for a mean that is not penalised, around which outputs are aligned.
     random_state : int or RandomState, optional
         Seed of the starts.
 
@@ -51,14 +51,12 @@ class EntangledRidge(VectorEstimator):
     ----------
     kernel_ : Entangled
         The learned kernel.
-    alignment_, alignment_path_ : float, array
-        The objective reached, and after every step.
+    alignment_, alignment_path_, n_iter_ : float, array, int
+        The objective reached and after every step, and the number of steps, for the best start.
     alpha_, alphas_, loo_path_ : float, array, array
         The alpha in use, those tried, and the leave-one-out mean squared error of each.
-    n_iter_ : int
-        Steps of the ascent that was kept.
     feature_residual_ : float
-        What the features leave out of the kernel.
+        Share of the kernel's trace that the features leave out.
 
     Examples
     --------

@@ -15,13 +15,10 @@ from mercer.operators.joint import CoordinateJoint, TensorProductJoint
 class JointKernelMap(ObjectEstimator):
     r"""A linear functional of pairs, :math:`f(x) = \arg\max_y 2\langle W, \Phi(x, y)\rangle - \|y\|^2`.
 
-    Φ is the feature map of a joint kernel that is linear in the output vector, so the best y is known in closed form,
-    and W is found by least squares:
+    Φ is the feature map of a joint kernel that is linear in the output vector, so the best y has a closed form, and W is found
+    by least squares (in place of the quadratic program of Weston et al., with exact leave-one-out for every α):
 
     .. math:: \min_{W, b} \sum_i \|f_W(x_i) + b - y_i\|^2 + \alpha \|W\|^2 .
-
-    Weston et al. ask instead that each training output lies within ε of its prediction; the squared error in its place
-    needs no quadratic program, and gives every α and exact leave-one-out from one decomposition per group of outputs.
 
     Parameters
     ----------
@@ -31,18 +28,16 @@ class JointKernelMap(ObjectEstimator):
     alpha : float, "loo" or LeaveOneOut, default="loo"
         The weight of the norm.
     fit_intercept : bool, default=True
-        Whether there is a mean output that is not penalised. The paper has none.
+        True for a mean output that is not penalised. The paper has none.
     bounds : None, "data" or (low, high), default=None
-        The box answers lie in, such as (0, 1) for pixels; see `mercer.decoders.ClosedForm`.
+        The range of predictions, such as (0, 1) for pixels; see `mercer.decoders.ClosedForm`.
 
     Attributes
     ----------
-    alpha_ : float
-        The alpha in use.
-    alphas_, loo_path_ : array or None
-        The values tried, and the mean squared leave-one-out distance of each.
+    alpha_, alphas_, loo_path_ : float, array, array
+        The alpha in use, those tried, and the mean squared leave-one-out distance of each.
     joint_kernel_ : CoordinateJoint
-        The joint kernel with what depends on data filled in.
+        The joint kernel with everything that depends on data fixed.
 
     Examples
     --------

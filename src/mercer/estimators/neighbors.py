@@ -16,9 +16,8 @@ class NeighborsEstimator(ObjectEstimator):
 
     .. math:: h(x) = \frac{1}{k} \sum_{j \in N_k(x)} \psi(y_j)
 
-    Nearness is distance in the feature space of the input kernel; equally near inputs keep the order of the data. Kernels
-    that are not positive semi-definite by construction are measured on the Gram matrix of up to 300 objects, of all objects
-    where it is needed anyway.
+    Distances are those in the feature space of the input kernel; equally near inputs keep the order of the data. Kernels that
+    are not positive semi-definite by construction are checked on a Gram matrix, of 300 objects if none of all is needed.
 
     Parameters
     ----------
@@ -27,16 +26,14 @@ class NeighborsEstimator(ObjectEstimator):
     k : int or "loo", default=5
         The number of neighbours. "loo" chooses between 1 and 30 by exact leave-one-out.
     decoder : "auto" or Decoder
-        How the mean becomes an object. Weston et al. choose among the training outputs, ``decoder=Candidates()``.
+        Turns the mean into an object. Weston et al. choose among the training outputs, ``decoder=Candidates()``.
     loss : None, "kernel", "rkhs" or callable
         As for `DependencyEstimator`.
 
     Attributes
     ----------
-    k_ : int
-        The number of neighbours in use.
-    ks_, loo_path_ : array
-        The numbers tried and the leave-one-out loss of each.
+    k_, ks_, loo_path_ : int, array, array
+        The number of neighbours in use, those tried, and the leave-one-out loss of each.
 
     Examples
     --------

@@ -19,7 +19,7 @@ class OperatorValuedRidge(VectorEstimator):
 
     .. math:: \min_{h, b} \sum_i \|h(x_i) + b - y_i\|^2 + \alpha \|h\|_K^2, \qquad h(x) = \sum_j K(x, x_j)\, c_j
 
-    How the system is solved follows from the kernel; nothing of size np×np is ever formed.
+    The solver follows from the kernel; nothing of size np×np is formed.
 
     ==========================================================  =================================================
     kernel                                                      solved by
@@ -33,16 +33,12 @@ class OperatorValuedRidge(VectorEstimator):
     anything else; T not diagonal with missing outputs          preconditioned conjugate gradients, to `tol`
     ==========================================================  =================================================
 
-    Two terms whose matrices do not commute cannot be diagonalised together: the ridge αI is a third term, and the basis
-    that takes :math:`T_1` and :math:`T_2` apart is then not orthogonal and leaves it coupled.
-
     Parameters
     ----------
     kernel : OperatorValuedKernel, default=Separable()
         K. The default learns outputs one by one, with a Gaussian kernel at the median distance.
     alpha : float, "loo" or LeaveOneOut(alphas), default="loo"
-        The weight of the norm; "loo" chooses it by exact leave-one-out of whole samples, by five folds where the
-        system is solved by iteration.
+        The weight of the norm; "loo" chooses it by exact leave-one-out of whole samples, or by five folds for iterations.
     solver : {"auto", "exact", "cg"} or Solver, default="auto"
         "exact" refuses to iterate, "cg" always does.
     tol : float, default=1e-10
@@ -50,31 +46,27 @@ class OperatorValuedRidge(VectorEstimator):
     max_iter : int, default=1000
         Most products an iteration takes.
     fit_intercept : bool, default=True
-        Whether each output has a mean b that is not penalised.
+        True for a mean b of each output that is not penalised.
 
     Attributes
     ----------
     kernel_ : OperatorValuedKernel
-        The kernel with what depends on data filled in.
+        The kernel with everything that depends on data fixed.
     dual_coef_ : array (n, p)
         The cⱼ, for the training inputs that have at least one output.
     intercept_ : array (p,)
         b; zeros without an intercept.
-    alpha_ : float
-        The alpha in use.
-    alphas_, loo_path_ : array or None
-        The values tried, and the mean squared leave-one-out error of each (summed over outputs).
-    n_iter_ : int
-        Steps of the iteration (a preconditioner's own products not counted); 1 where the system was solved directly.
-    residual_ : float
-        The relative residual of the iteration; 0.0 where there was none.
+    alpha_, alphas_, loo_path_ : float, array, array
+        The alpha in use, those tried, and the mean squared leave-one-out error of each (summed over outputs).
+    n_iter_, residual_ : int, float
+        Steps of the iteration, and its relative residual; 1 and 0.0 for a direct solution.
     reasons_ : dict
-        Why the system was solved as it was.
+        The reason for the solver.
 
     Notes
     -----
-    NaN in y is a missing output: the rest of its row is learned from, and related outputs help to fill it in. A row
-    without any output is left out. An output that is never observed is an error.
+    NaN in y is a missing output: the rest of its row is learned from, and related outputs help to predict it. A row without
+    any output is left out.
 
     Examples
     --------
@@ -109,7 +101,7 @@ class OperatorValuedRidge(VectorEstimator):
         self.fit_intercept = fit_intercept
 
     def learner(self) -> Ridge:
-        """Return the ridge with this kernel for an operator."""
+        """Return the ridge with this operator."""
         expected = "an operator-valued kernel such as mercer.operators.Separable(kernel, T)"
         kernel = check_instance(self.kernel, "kernel", OperatorValuedKernel, expected=expected)
         leave_one_out_only(self.alpha)

@@ -11,7 +11,7 @@ from mercer.learners.output_kernel import OutputKernel
 
 
 class OutputKernelLearning(VectorEstimator):
-    r"""Learn how outputs belong together, a matrix L, while regressing with :math:`K(x, z) = k(x, z)\,L` (Dinuzzo et al. 2011).
+    r"""Learn the output matrix L of a regression with :math:`K(x, z) = k(x, z)\,L` (Dinuzzo et al. 2011).
 
     .. math:: \min_{L \succeq 0,\, C}\; \frac{1}{2\alpha}\|Y - K C L\|_F^2 + \frac12\langle C^\top K C, L\rangle
         + \frac12\|L\|_F^2, \qquad f(x) = k_x C L
@@ -25,9 +25,9 @@ class OutputKernelLearning(VectorEstimator):
     max_iter : int, default=1000
         Most steps; 0 leaves L a multiple of the identity, which is ridge regression output by output.
     tol : float, default=1e-9
-        Stop when a step lowers the objective by no more than this share of it.
+        Stop when a step lowers the objective by at most this share of it.
     fit_intercept : bool, default=True
-        Whether the regression has a mean that is not penalised.
+        True for a mean that is not penalised.
 
     Attributes
     ----------
@@ -35,24 +35,21 @@ class OutputKernelLearning(VectorEstimator):
         L, symmetric and positive semi-definite.
     dual_coef_ : array (n, p)
         C, the solution of :math:`K C L + \alpha C = Y`.
-    objective_path_ : array
-        The objective at the start and after every step; it never rises.
+    objective_path_, n_iter_ : array, int
+        The objective at the start and after every step, which never rises, and the number of steps.
     gap_ : float
-        How far the objective can be above its least value.
-    n_iter_ : int
-        Steps taken.
+        A bound on the distance of the objective from its least value.
     kernel_ : Kernel
-        The kernel with what depends on data filled in.
+        The kernel with everything that depends on data fixed.
     alpha_, alphas_, loo_path_ : float, array, array
         The alpha in use, those tried, and the leave-one-out mean squared error of each (summed over outputs).
 
     Notes
     -----
-    In the values :math:`F = C L` the problem is convex, so there is one L, whatever the start. Block coordinate descent on
-    F and L has closed steps: the Sylvester equation above for F, and :math:`L^3 = \frac12 F^\top K F` for L, which is positive
-    semi-definite as it stands. With C at its best, the objective is 1-strongly convex in L with gradient
-    :math:`L - \frac12 C^\top K C`, half of whose squared norm bounds what is left to gain (`gap_`; often far less is). L is zero
-    outside the span of the outputs, so what a step costs grows with min(n, p)² and not with p².
+    The problem is convex in :math:`F = C L`, so L does not depend on the start. Block coordinate descent has closed steps: the
+    Sylvester equation above for F, and :math:`L^3 = \frac12 F^\top K F` for L. At the best C the objective is 1-strongly convex
+    in L with gradient :math:`L - \frac12 C^\top K C`, half of whose squared norm is `gap_`. L is zero outside the span of the
+    outputs, so the cost of a step grows with min(n, p)² and not with p².
 
     Examples
     --------

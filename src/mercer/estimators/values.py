@@ -1,4 +1,4 @@
-"""Estimators whose parameters are values: nested changes never reach an object that someone else holds."""
+"""Estimators whose parameters are values, which nested changes do not alter elsewhere."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from sklearn.base import BaseEstimator, clone
 
 
 class ValueParameters(BaseEstimator):
-    """Copies a kernel (or any part) before `set_params` changes something inside it.
+    """Copies a part, such as a kernel, before ``set_params(input_kernel__scale=2.0)`` changes it.
 
-    Kernels are shared: by defaults, by several estimators, by the user. Without the copy,
-    ``model.set_params(input_kernel__scale=2.0)`` would change it for all of them.
+    Parts are shared by defaults, estimators and the user, and would change for all of them.
     """
 
     def set_params(self, **params: Any) -> Self:
