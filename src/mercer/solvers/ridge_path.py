@@ -337,20 +337,25 @@ class RidgePath(Factorization):
 
     def _quadratic(self, alpha: float, gram: Array) -> Array:
         """(S L S)ⱼⱼ for each training pair: one product of n×n matrices."""
-        vectors, residual, along = self.spectrum.vectors, self._residual(alpha)[:, 0], self.spectrum.constant
-        gram = like(gram, vectors)
-        gram = gram if self.roots is None else gram * self.roots * self.roots[:, None]
-        xp = namespace(gram)
-        if along is not None:
-            level = gram @ along
-            half = level - 0.5 * float(along @ level) * along
-            gram = gram - along[:, None] * half - half[:, None] * along
-        if not hasattr(self, "_half"):
-            self._half = vectors.T @ gram
-            self._whole = self._half @ vectors
+        vectors, residual = self.spectrum.vectors, self._residual(alpha)[:, 0]
+        xp = namespace(vectors)
+        if not hasattr(self, "_whole"):
+            self._diagonal_of_gram, self._half, self._whole = self._inside_gram(like(gram, vectors))
         if self.complete:
             middle = self._whole * residual * residual[:, None]
             return xp.sum((vectors @ middle) * vectors, axis=1)
         kept = vectors * (1.0 - residual)
         square = xp.sum((kept @ self._whole) * kept, axis=1)
-        return xp.linalg.diagonal(gram) - 2.0 * xp.sum(kept * self._half.T, axis=1) + square
+        return self._diagonal_of_gram - 2.0 * xp.sum(kept * self._half.T, axis=1) + square
+
+    def _inside_gram(self, gram: Array) -> tuple[Array, Array, Array]:
+        """The diagonal of √w L √w orthogonal to the constant, and its products with Uᵀ on the left and U on both sides."""
+        vectors, along = self.spectrum.vectors, self.spectrum.constant
+        gram = gram if self.roots is None else gram * self.roots * self.roots[:, None]
+        if along is not None:
+            level = gram @ along
+            half = level - 0.5 * float(along @ level) * along
+            gram = gram - along[:, None] * half - half[:, None] * along
+        inside = vectors.T @ gram
+        xp = namespace(gram)
+        return xp.asarray(xp.linalg.diagonal(gram), copy=True), inside, inside @ vectors
