@@ -146,7 +146,7 @@ def count(objects: Collection) -> int:
 
 
 def is_numeric(collection: Any) -> bool:
-    """Whether a collection is an array of numbers rather than of objects.
+    """Return True for an array of numbers, and False for objects.
 
     Examples
     --------

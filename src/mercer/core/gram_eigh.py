@@ -30,7 +30,7 @@ class GramEigh:
     mean : array (b,), optional
         The mean of the kernel values against the basis inputs; set together with `constant`.
     from_features : bool
-        Whether U comes from features, so that small eigenvalues may have columns that are not quite orthonormal.
+        True if U comes from features, so that columns of small eigenvalues are orthonormal only roughly.
     """
 
     vectors: Array

@@ -368,7 +368,7 @@ class Solver(BaseEstimator):
     """
 
     one_alpha: bool = False
-    """Whether it solves for one value of alpha only; `Auto` does not ask it otherwise."""
+    """True if it solves for one value of alpha only; `Auto` then asks it for one alpha only."""
     makes_gram: bool = False
     """True if the whole Gram matrix of the inputs is made, which folds may share."""
 

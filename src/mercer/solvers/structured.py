@@ -98,7 +98,7 @@ def _scaled_grams(problem: RidgeProblem, blocks: BlockOperator) -> list[Array]:
 
 
 def _exact_system(problem: RidgeProblem, blocks: BlockOperator) -> BlockSystem | None:
-    """The system that takes the blocks apart; None if there is none."""
+    """The system that takes the blocks apart; None if nothing does."""
     if not isinstance(blocks, KroneckerSum):
         return None
     grams = _scaled_grams(problem, blocks)
