@@ -193,7 +193,7 @@ class LeaveOneOut(RidgeSelection):
     The point predicted for pair j without it is :math:`\psi(y_j) - (S V)_j / S_{jj}` with :math:`S = I - H`. Exact for
     the identity operator with a fixed embedding and the penalty on the function; under ``Exact(penalty="coefficients")`` the
     basis of kernel functions is held. Operators and principal components learned from the outputs are held at
-    their fit on all pairs; `KFold` refits them. The parts of kernels learned from data (a median scale, a centre) are held in both.
+    their fit on all pairs; `KFold` refits them. Parts of kernels learned from data (a median scale, a centre) are held in both.
 
     Parameters
     ----------
