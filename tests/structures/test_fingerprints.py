@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from mercer import DependencyEstimator
 from mercer.kernels import Tanimoto
+from mercer.kernels.molecules import weighted_tanimoto
 from mercer.structures.molecules import canonical, fingerprints, top_k_tanimoto
 from mercer.structures.molecules import search as search_module
-from mercer.structures.molecules.bits import bit_counts, tanimoto, weighted_tanimoto, words
+from mercer.structures.molecules.bits import bit_counts, tanimoto, words
 
 pytest.importorskip("rdkit", reason="rdkit is not installed")
 

@@ -155,10 +155,13 @@ def eigh(a: Any) -> tuple[Array, Array]:
     return tuple(xp.linalg.eigh(a))
 
 
-def solve_triangular(lower: Array, b: Array, *, transpose: bool = False) -> Array:
+def solve_triangular(lower: Any, b: Any, *, transpose: bool = False) -> Array:
     """Solve `lower x = b`, or `lowerᵀ x = b`, for a lower triangular matrix."""
     xp = array_namespace(lower)
     if is_numpy_namespace(xp):
+        if b.ndim == 2 and b.flags.c_contiguous and lower.dtype == b.dtype == np.float64:
+            # the transposes are in the order BLAS works in: xᵀ lowerᵀ = bᵀ
+            return scipy.linalg.blas.dtrsm(1.0, lower.T, b.T, side=1, lower=0, trans_a=int(transpose)).T
         return scipy.linalg.solve_triangular(lower, b, lower=True, trans="T" if transpose else "N", check_finite=False)
     matrix = lower.T if transpose else lower
     if is_torch_namespace(xp):
@@ -178,9 +181,32 @@ def cholesky(a: Any) -> Array:
             raise np.linalg.LinAlgError(f"leading minor {info} is not positive definite")
         return factor.T
     try:
-        return xp.linalg.cholesky(a)
+        return _blocked_cholesky(a) if is_torch_array(a) and a.shape[0] > _PANEL else xp.linalg.cholesky(a)
     except RuntimeError as error:  # torch raises its own subclass of RuntimeError
         raise np.linalg.LinAlgError(str(error)) from error
+
+
+_PANEL = 4096
+"""Columns of a Cholesky factor that are made at a time in the memory of the matrix."""
+
+
+def _blocked_cholesky(a: Any) -> Any:
+    """The lower Cholesky factor of a tensor, in its own memory: PyTorch's makes copies."""
+    import torch
+
+    n = a.shape[0]
+    for start in range(0, n, _PANEL):
+        stop = min(start + _PANEL, n)
+        own = torch.linalg.cholesky(a[start:stop, start:stop])
+        a[start:stop, start:stop] = own
+        if stop == n:
+            break
+        panel = torch.linalg.solve_triangular(own.T, a[stop:, start:stop], upper=True, left=False)
+        a[stop:, start:stop] = panel
+        for first in range(0, n - stop, _PANEL):
+            some = slice(first, first + _PANEL)
+            a[stop + first :, stop:][:, some].addmm_(panel[first:, :], panel[some, :].T, alpha=-1.0)
+    return a.tril_()
 
 
 def add_to_diagonal(a: Any, value: float) -> Array:

@@ -1,7 +1,7 @@
 """Collections of objects, as users pass them for inputs, outputs and candidates.
 
-A collection is an array whose first axis counts the objects (vectors, images, rows of a Gram matrix), or a 1-D object array
-made from anything else that can be listed (strings, sets, trees, graphs, pandas columns).
+A collection is an array whose first axis counts the objects (vectors, images, rows of a Gram matrix), a sparse array of rows,
+or a 1-D object array made from anything else that can be listed (strings, sets, trees, graphs, pandas columns).
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from mercer.core.arrays import Array, Collection, float64, is_array, is_numpy_array, like, namespace, to_numpy
+from mercer.core.sparse_rows import is_sparse, row_keys
 
+LEAST, MOST = 1e-100, 1e100
+"""Sizes of numbers that are learned from: sums of their squares are neither infinite nor zero."""
 _MISSING = ("NoneType", "NAType", "NaTType")
 """Names of types of missing values, besides NaN."""
 
@@ -48,9 +53,14 @@ def as_objects(collection: Any, name: str = "X") -> np.ndarray:
     kinds = set(map(type, items))
     doubtful = {kind for kind in kinds if kind.__name__ in _MISSING or issubclass(kind, float | np.floating)}
     for i, item in enumerate(objects if doubtful else ()):
-        if type(item) in doubtful and (type(item).__name__ in _MISSING or item != item):
+        if type(item) in doubtful and is_missing(item):
             raise ValueError(f"{name}[{i}] is {item!r}; expected an object. Drop or fill missing entries first")
     return objects
+
+
+def is_missing(item: Any) -> bool:
+    """Return True for None, NaN, and the missing values of pandas."""
+    return type(item).__name__ in _MISSING or (isinstance(item, float | np.floating) and item != item)
 
 
 def as_vectors(collection: Any, name: str = "X") -> Any:
@@ -62,6 +72,8 @@ def as_vectors(collection: Any, name: str = "X") -> Any:
     (2, 2)
     """
     reject_non_collection(collection, name)
+    if hasattr(collection, "columns"):  # a frame, over which one iterates by the names of its columns
+        collection = np.asarray(collection)
     array = collection if is_array(collection) else _stack(collection, name)
     xp = namespace(array)
     if array.dtype == object:
@@ -69,7 +81,8 @@ def as_vectors(collection: Any, name: str = "X") -> Any:
     if not is_numeric(array):
         raise TypeError(
             f"{name} has dtype {array.dtype}; expected numbers, one row per object. For strings or other "
-            "objects use a kernel made for them, such as mercer.kernels.Subsequence"
+            "objects use a kernel made for them, such as mercer.kernels.Subsequence, and for tables with text or dates "
+            "mercer.kernels.Columns()"
         )
     if array.ndim < 2:
         raise ValueError(
@@ -82,7 +95,17 @@ def as_vectors(collection: Any, name: str = "X") -> Any:
     if not bool(xp.all(xp.isfinite(array))):
         row = int(xp.argmin(xp.astype(xp.all(xp.isfinite(array), axis=1), xp.int8)))
         raise ValueError(f"{name} contains NaN or infinity, first in row {row}; drop or impute such rows first")
+    require_range(array, name)
     return array
+
+
+def require_range(array: Any, name: str, least: float = 0.0) -> None:
+    """Raise ValueError if the largest number is above 1e100, or below `least` and not zero: squares would overflow or vanish."""
+    xp = namespace(array)
+    largest = max(float(xp.max(array)), -float(xp.min(array)))
+    if largest > MOST or 0.0 < largest < least:
+        what = "so large that their squares overflow" if largest > 1 else "so small that their squares vanish"
+        raise ValueError(f"{name} holds numbers of size {largest:.3g}, {what}; scale {name} first")
 
 
 def reject_non_collection(collection: Any, name: str) -> None:
@@ -96,8 +119,8 @@ def reject_non_collection(collection: Any, name: str) -> None:
         )
     if hasattr(collection, "toarray"):
         raise TypeError(
-            f"{name} is a sparse {kind}, and dense data is required; expected an array of numbers. "
-            f"Use {name}.toarray() to convert it"
+            f"{name} is a sparse {kind}, and dense data is required; expected an array of numbers. Use {name}.toarray() to "
+            "convert it, or, for inputs, a kernel that takes sparse rows, such as Linear, Gaussian or Laplacian"
         )
     if isinstance(collection, dict | set | frozenset):
         raise TypeError(f"{name} is a {kind}, which has no order; expected a list or an array of objects")
@@ -116,6 +139,8 @@ def _stack(rows: Any, name: str) -> np.ndarray:
     entries: list[np.ndarray] = []
     for i, row in enumerate(rows):
         try:
+            if np.asarray(row).dtype.kind in "USMm":
+                raise TypeError("text, or a date")
             entries.append(np.asarray(row, dtype=float))
         except (TypeError, ValueError) as error:
             raise TypeError(
@@ -134,19 +159,21 @@ def _stack(rows: Any, name: str) -> np.ndarray:
 
 
 def listed(collection: Any) -> Any:
-    """Return an iterator as a list, a table of another library as an array, and anything else as it is."""
+    """Return an iterator as a list, a table or an array without masked entries as an array, and anything else as it is."""
+    if isinstance(collection, np.ma.MaskedArray) and not np.ma.is_masked(collection):
+        return np.ma.getdata(collection)
     if hasattr(collection, "__array__") and not isinstance(collection, Iterable):
         return np.asarray(collection)
     return list(collection) if hasattr(collection, "__next__") else collection
 
 
 def count(objects: Collection) -> int:
-    """Return the number of objects (the array API has no `len`)."""
-    return objects.shape[0] if is_array(objects) else len(objects)
+    """Return the number of objects (the array API and sparse arrays have no `len`)."""
+    return objects.shape[0] if is_array(objects) or is_sparse(objects) else len(objects)
 
 
 def is_numeric(collection: Any) -> bool:
-    """Return True for an array of numbers, and False for objects.
+    """Return True for a dense array of numbers, and False for objects and sparse rows.
 
     Examples
     --------
@@ -157,7 +184,9 @@ def is_numeric(collection: Any) -> bool:
 
 
 def member(objects: Collection, i: int) -> Any:
-    """Return the i-th object of a collection."""
+    """Return the i-th object of a collection; a sparse row as a dense vector."""
+    if is_sparse(objects):
+        return objects[[i]].toarray()[0]
     return objects[i, ...] if is_numeric(objects) and objects.ndim > 1 else objects[i]
 
 
@@ -188,6 +217,8 @@ def take(objects: Collection, index: Any) -> Any:
 
 def concatenate(first: Any, second: Any) -> Any:
     """Return the objects of two collections as one."""
+    if hasattr(first, "concatenate"):  # a table
+        return first.concatenate(second)
     xp = namespace(first, second)
     return xp.concat([first, second]) if is_array(first) and first.dtype != object else np.concatenate([first, second])
 
@@ -203,10 +234,32 @@ def distinct(objects: Any, key: Callable[[Any], Hashable] | None = None) -> tupl
     >>> first.tolist(), group.tolist()
     ([0, 1], [0, 1, 0])
     """
-    rows = to_numpy(objects) if is_array(objects) and objects.dtype != object else objects
     known: dict[Hashable, int] = {}
-    group = np.asarray([known.setdefault((key or hash_key)(row), len(known)) for row in rows], dtype=np.intp)
+    group = np.asarray([known.setdefault(each, len(known)) for each in keys(objects, key)], dtype=np.intp)
     return np.unique(group, return_index=True)[1], group
+
+
+def keys(objects: Any, key: Callable[[Any], Hashable] | None = None) -> Iterable[Hashable]:
+    """Return the key of each object, by default its `hash_key`."""
+    if is_sparse(objects):
+        return row_keys(objects)  # kernels on sparse rows distinguish all of them
+    return map(key or hash_key, to_numpy(objects) if is_array(objects) and objects.dtype != object else objects)
+
+
+def united(first: np.ndarray, second: np.ndarray | None) -> np.ndarray:
+    """Return numbers 0, 1, … of the finest groups that hold whole groups of both kinds.
+
+    Examples
+    --------
+    >>> united(np.array([0, 0, 1, 2]), np.array([7, 8, 8, 9])).tolist()
+    [0, 0, 0, 1]
+    """
+    groups = np.unique(first, return_inverse=True)[1]
+    if second is None:
+        return groups
+    others = np.unique(second, return_inverse=True)[1] + int(groups.max()) + 1
+    links = csr_array((np.ones(len(groups)), (groups, others)), shape=(int(others.max()) + 1,) * 2)
+    return connected_components(links, directed=False)[1][groups].astype(np.intp)
 
 
 def hash_key(item: Any) -> Hashable:

@@ -50,17 +50,6 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     A compiled function may call others of its module, or others imported by name. Options go in parentheses:
     ``@compiled(inline="always")``.
-
-    Examples
-    --------
-    >>> @compiled
-    ... def total(n):
-    ...     found = 0
-    ...     for i in range(n):
-    ...         found += i
-    ...     return found
-    >>> total(4)  # numba is imported here
-    6
     """
 
     def decorate(function: Callable[..., Any]) -> Deferred[..., Any]:

@@ -32,15 +32,6 @@ def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Missing folders are created. Links are followed and the permissions of an existing file are kept. A device or a pipe is
     written directly.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     with written_atomically(Path(folder, "greeting.txt")) as temporary:
-    ...         _ = temporary.write_text("hello")
-    ...     Path(folder, "greeting.txt").read_text()
-    'hello'
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():

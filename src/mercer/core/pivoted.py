@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg.lapack
 
-from mercer.core.arrays import Array, array_namespace, clip_spectrum, is_numpy_array, solve_triangular, to_numpy, zeros
+from mercer.core.arrays import (
+    Array,
+    array_namespace,
+    clip_spectrum,
+    is_numpy_array,
+    like,
+    solve_triangular,
+    to_numpy,
+    zeros,
+)
 from mercer.core.collections import Collection, take
+from mercer.core.pivots import PivotRule, RandomPivots
 from mercer.core.validation import check_real, check_whole
 
 _INDEFINITE = 1e-6
@@ -44,20 +55,34 @@ class PivotedFactor:
     @property
     def triangle(self) -> Array:
         """R, the lower triangle with R Rᵀ = k on the pivots."""
-        return take(self.factor, self.pivots)
+        return array_namespace(self.factor).tril(take(self.factor, self.pivots))
 
     def extend(self, columns: Array) -> Array:
         """Return rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""
         return solve_triangular(self.triangle, columns.T).T
 
+    def on_pivots(self, coefficients: Array) -> Array:
+        """Return coefficients on kernel values against the pivots, from coefficients on the columns of G."""
+        return solve_triangular(like(self.triangle, coefficients), coefficients, transpose=True)
+
+    def values_of(self, features: Array) -> Array:
+        """Return kernel values against the pivots that have these features."""
+        return like(self.triangle, features) @ features
+
 
 def pivoted_cholesky(
-    kernel: _Kernel, objects: Collection, *, rank: int | None = None, tol: float = 0.0
+    kernel: _Kernel,
+    objects: Collection,
+    *,
+    rank: int | None = None,
+    tol: float = 0.0,
+    pivots: PivotRule | None = None,
 ) -> PivotedFactor:
-    """Factor the Gram matrix of `objects`, each pivot the largest diagonal entry that remains.
+    """Factor the Gram matrix of `objects` on the pivots that a rule proposes, by default `RandomPivots`.
 
-    Stop at `rank` columns, at `tol` of the trace, or at rounding. Only the columns of the pivots are computed, in O(n·rank²),
-    unless the kernel is a Gram matrix or neither `rank` nor `tol` is given.
+    Stop at `rank` columns, at `tol` of the trace, or at rounding. A block of pivots takes one evaluation of the kernel and one
+    matrix product. Only the columns of the pivots are computed, in O(n·rank²), unless the kernel is a Gram matrix or neither
+    `rank` nor `tol` is given.
 
     Examples
     --------
@@ -77,44 +102,132 @@ def pivoted_cholesky(
     gram = kernel(prepared) if kernel.pairwise or whole_factor else None
     if whole_factor and is_numpy_array(gram) and gram.diagonal().max() > 0.0:
         return factor_whole(gram, f"the Gram matrix of {kernel!r}")
-    left = to_numpy(kernel.diag(prepared)).astype(float).copy()
-    whole, largest = left.sum(), left.max()
-    size = len(left)
-    limit = size if rank is None else min(int(rank), size)
-    pivots: list[int] = []
-    factor: Array | None = None
-    while len(pivots) < limit and left.sum() > tol * whole:
-        pivot = int(left.argmax())
-        if left[pivot] <= size * np.finfo(float).eps * largest:
+    columns = _Columns(kernel, objects, prepared, gram)
+    found = _Growing(columns, to_numpy(kernel.diag(prepared)).astype(float))
+    limit = len(found.left) if rank is None else min(int(rank), len(found.left))
+    rule, goal = RandomPivots() if pivots is None else pivots, tol * found.whole
+    while len(found.pivots) < limit and found.left.sum() > goal:
+        proposed = rule.propose(found.left, limit - len(found.pivots))
+        if not len(proposed):
             break
-        column = gram[:, pivot] if gram is not None else kernel(prepared, take(objects, np.asarray([pivot])))[:, 0]
-        if factor is None:
-            factor = zeros((size, min(limit, 64)), column)
-        used = len(pivots)
-        if used == factor.shape[1]:
-            # doubling keeps memory within twice the need if no rank is given
-            factor = array_namespace(column).concat([factor, zeros((size, min(limit - used, used)), column)], axis=1)
-        if used:
-            column = column - factor[:, :used] @ factor[pivot, :used]
-        column = column / float(np.sqrt(left[pivot]))
-        factor[:, used] = column
-        left -= to_numpy(column) ** 2
-        pivots.append(pivot)
-        left[pivots] = 0.0
-        if left.min() < -_INDEFINITE * largest:
-            raise ValueError(
-                f"{kernel!r} is not positive semi-definite: what is left of k(x, x) after {used + 1} columns falls to "
-                f"{left.min():.6g} (the largest was {largest:.6g}). Expected a valid kernel; kernel.clipped() makes one"
-            )
-        np.maximum(left, 0.0, out=left)
-    if factor is None:
+        found.add(proposed, rule.accepts, limit, goal)
+    if not len(found.pivots):
         raise ValueError(
             f"every object has norm zero under {kernel!r}; expected at least one with k(x, x) > 0. Choose another kernel"
         )
     if gram is None and not kernel.is_psd:
-        chosen = take(objects, np.asarray(pivots))
+        chosen = take(objects, found.pivots)
         _check_symmetric(to_numpy(kernel(chosen, chosen)), kernel)
-    return PivotedFactor(np.asarray(pivots), factor[:, : len(pivots)], float(left.sum() / whole))
+    return PivotedFactor(found.pivots, found.rows[: len(found.pivots), :].T, float(found.left.sum() / found.whole))
+
+
+@dataclass
+class _Columns:
+    """Columns of a Gram matrix, as rows of an array: of the matrix, or of the kernel where there is none."""
+
+    kernel: _Kernel
+    objects: Collection
+    prepared: Any
+    gram: Array | None
+
+    def at(self, positions: np.ndarray) -> Array:
+        """The columns at `positions`, an array that may be overwritten."""
+        if self.gram is not None:
+            return take(self.gram.T, positions)
+        # the whole collection is the second argument, which a kernel sees as encoded once
+        return self.kernel(self._encoded(positions), self.prepared)
+
+    def among(self, positions: np.ndarray) -> np.ndarray:
+        """The entries between `positions`."""
+        if self.gram is not None:
+            return to_numpy(take(take(self.gram, positions).T, positions))
+        return to_numpy(self.kernel(self._encoded(positions)))
+
+    def _encoded(self, positions: np.ndarray) -> Any:
+        return self.kernel.prepare(take(self.objects, positions), checked=True)
+
+
+class _Growing:
+    """A factor to which blocks of columns are added."""
+
+    def __init__(self, columns: _Columns, diagonal: np.ndarray) -> None:
+        self.columns, self.left, self.whole = columns, diagonal.copy(), float(diagonal.sum())
+        self.largest = float(diagonal.max())
+        # random pivots are at times small, and rounding grows by the root of their ratio to the others
+        self.rounding = (1000 + len(diagonal)) * np.finfo(float).eps * self.largest
+        self.pivots = np.empty(0, dtype=np.intp)
+        self.rows: Any = None
+        """The transposed factor, and room for more."""
+        self._clear_rounding()
+
+    def add(self, proposed: np.ndarray, accepts: Callable[[float, float], bool], limit: int, goal: float) -> None:
+        """Add the columns of the proposed pivots that are accepted, up to `limit` in all, until no more than `goal` is left."""
+        used = len(self.pivots)
+        own = take(self.rows[:used, :].T, proposed) if used else None
+        if len(proposed) == 1:
+            chosen, triangle = np.zeros(1, dtype=np.intp), np.sqrt(self.left[proposed])[:, None]
+        else:
+            block = self.columns.among(proposed)
+            block = block if own is None else block - to_numpy(own @ own.T)
+            chosen, triangle = _accepted(block, accepts, limit - used, self.rounding)
+        if not len(chosen):
+            self.left[proposed] = 0.0  # rounding
+            return
+        pivots = proposed[chosen]
+        added = self.columns.at(pivots)
+        if own is not None:
+            added = added - take(own, chosen) @ self.rows[:used, :]
+        added = solve_triangular(like(triangle, added), added)
+        xp = array_namespace(added)
+        left = self.left.sum() - np.cumsum(to_numpy(xp.sum(added * added, axis=1)))
+        kept = min(len(pivots), int(np.searchsorted(-left, -goal)) + 1)
+        pivots, added = pivots[:kept], added[:kept, :]
+        self._store(added, limit)
+        self.left -= to_numpy(xp.sum(added * added, axis=0))
+        self.pivots = np.concatenate([self.pivots, pivots])
+        self.left[self.pivots] = 0.0
+        self._clear_rounding()
+
+    def _store(self, added: Array, limit: int) -> None:
+        used, size = len(self.pivots), added.shape[0]
+        room = 0 if self.rows is None else self.rows.shape[0]
+        if used + size > room:
+            # doubling keeps memory within twice the need if no rank is given
+            rows = zeros((min(limit, max(64, used + size, 2 * room)), added.shape[1]), added)
+            if used:
+                rows[:used, :] = self.rows[:used, :]
+            self.rows = rows
+        self.rows[used : used + size, :] = added
+
+    def _clear_rounding(self) -> None:
+        """Set what is left but for rounding to zero; raise ValueError for entries clearly below that."""
+        if self.left.min() < -_INDEFINITE * max(self.largest, 0.0):
+            raise ValueError(
+                f"{self.columns.kernel!r} is not positive semi-definite: what is left of k(x, x) after {len(self.pivots)} "
+                f"columns falls to {self.left.min():.6g} (the largest was {self.largest:.6g}). Expected a valid kernel; "
+                "kernel.clipped() makes one"
+            )
+        self.left[self.left <= self.rounding] = 0.0
+
+
+def _accepted(
+    block: np.ndarray, accepts: Callable[[float, float], bool], most: int, rounding: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions in a block of what is left of a Gram matrix that are accepted in turn, and their Cholesky triangle."""
+    before = block.diagonal().copy()
+    after, lower = before.copy(), np.zeros_like(block)
+    chosen: list[int] = []
+    for i in range(len(block)):
+        if after[i] <= rounding or not accepts(before[i], after[i]):
+            continue
+        k = len(chosen)
+        lower[i:, k] = (block[i:, i] - lower[i:, :k] @ lower[i, :k]) / np.sqrt(after[i])
+        after[i + 1 :] -= lower[i + 1 :, k] ** 2
+        chosen.append(i)
+        if k + 1 == most:
+            break
+    positions = np.asarray(chosen, dtype=np.intp)
+    return positions, lower[positions, : len(chosen)]
 
 
 def _check_symmetric(gram: np.ndarray, kernel: Any) -> None:

@@ -8,6 +8,7 @@
 | rankings | `rankings` | rows of ranks |
 | graphs | `graphs` | networkx graphs |
 | molecules, mass spectra | `molecules` | SMILES, packed fingerprints, lists of peaks |
+| tables | `tables`, `table_encoder` | frames of pandas and polars with mixed columns and gaps |
 
 Kernels, losses and decoders of a kind are in their own rooms and import from here.
 """
@@ -17,11 +18,13 @@ from mercer.structures.graphs import as_graphs
 from mercer.structures.molecules import MassSpectrum
 from mercer.structures.rankings import as_rankings
 from mercer.structures.sequences import is_sequence
+from mercer.structures.tables import Table
 from mercer.structures.trees import as_tree, bracketed, brackets, leaves, parse_tree
 
 __all__ = [
     "Grammar",
     "MassSpectrum",
+    "Table",
     "as_graphs",
     "as_rankings",
     "as_tree",

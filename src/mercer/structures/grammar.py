@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from mercer.structures.trees import Tree, as_tree, is_node, nodes, production
@@ -159,13 +160,9 @@ def _require_no_cycle(rights: dict[Hashable, list[Right]]) -> None:
         label: {right[0][0] for right in alternatives if len(right) == 1 and is_node(right[0])}
         for label, alternatives in rights.items()
     }
-    for label in single:
-        reached, waiting = set(), list(single[label])
-        while waiting:
-            other = waiting.pop()
-            if other not in reached:
-                reached.add(other)
-                waiting += single.get(other, ())
-        if label in reached:
-            why = f"{label!r} can be rewritten to {label!r} alone, which gives infinitely many trees"
-            raise ValueError(f"{why}; expected a grammar without such a cycle")
+    try:
+        TopologicalSorter(single).prepare()
+    except CycleError as error:
+        label = error.args[1][0]
+        why = f"{label!r} can be rewritten to {label!r} alone, which gives infinitely many trees"
+        raise ValueError(f"{why}; expected a grammar without such a cycle") from error

@@ -51,6 +51,12 @@ def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
     return graphs
 
 
+def label_of_nodes(graphs: Iterable[Any]) -> str | None:
+    """Return "label" if every node of the graphs has this attribute, and None otherwise."""
+    known = all("label" in data for graph in graphs if is_graph(graph) for _, data in graph.nodes(data=True))
+    return "label" if known else None
+
+
 def described(thing: Any) -> str | None:
     """Describe a graph, such as ``graph: 3 nodes, 2 edges (2 C, 1 O)``; None for other objects.
 

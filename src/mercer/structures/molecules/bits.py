@@ -39,31 +39,6 @@ def tanimoto(left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
     return _mirrored(values) if right is None else values
 
 
-def weighted_tanimoto(left: np.ndarray, right: np.ndarray | None, weights: np.ndarray) -> np.ndarray:
-    """Return the Tanimoto similarity with a weight for each bit, from rows of packed bytes; 1 for two sets of weight 0."""
-    items, starts, counts = _listed(left, weights)
-    other_items, other_starts, others = (items, starts, counts) if right is None else _listed(right, weights)
-    values = np.empty((len(counts), len(others)))
-
-    def fill(rows: np.ndarray) -> None:
-        spread = np.zeros(len(weights))
-        _fill_weighted(
-            items, starts, counts, other_items, other_starts, others, weights, spread, rows[0], rows[-1] + 1,
-            right is None, values,
-        )  # fmt: skip
-
-    in_threads(fill, len(counts), len(counts) * len(other_items) >= WORTH_THREADS)
-    return _mirrored(values) if right is None else values
-
-
-def _listed(packed: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the positions of the bits of each row, end to end, the start of each row, and the weight of each row."""
-    rows, positions = np.nonzero(np.unpackbits(packed, axis=1))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(packed)))])
-    totals = np.add.reduceat(np.append(weights[positions], 0.0), starts[:-1]) * (np.diff(starts) > 0)
-    return positions, starts, totals
-
-
 def _mirrored(values: np.ndarray) -> np.ndarray:
     """Copy the lower triangle to the upper one."""
     for start in range(0, len(values), _TILE):
@@ -108,20 +83,3 @@ def _fill(left, counts, right, other_counts, first, last, symmetric, values):  #
                 common = shared_bits(left[i], right[j])
                 union = counts[i] + other_counts[j] - common
                 values[i, j] = common / union if union > 0 else 1.0
-
-
-@compiled
-def _fill_weighted(  # type: ignore[no-untyped-def]  # noqa: PLR0913
-    items, starts, counts, other_items, other_starts, other_counts, weights, spread, first, last, symmetric, values
-):
-    for i in range(first, last):
-        for item in items[starts[i] : starts[i + 1]]:
-            spread[item] = weights[item]
-        for j in range(i + 1 if symmetric else len(other_counts)):
-            common = 0.0
-            for item in other_items[other_starts[j] : other_starts[j + 1]]:
-                common += spread[item]
-            union = counts[i] + other_counts[j] - common
-            values[i, j] = common / union if union > 0 else 1.0
-        for item in items[starts[i] : starts[i + 1]]:
-            spread[item] = 0.0

@@ -87,7 +87,7 @@ def as_packed(collection: Any, name: str = "X", kind: str = "morgan", radius: in
 
 
 def as_molecules(collection: Any, name: str = "X") -> np.ndarray:
-    """Check `collection`: rows of packed bytes, or SMILES as an object array."""
+    """Check `collection`: rows of packed bytes, or SMILES as an object array; molecules of rdkit become SMILES."""
     reject_non_collection(collection, name)
     if is_array(collection) and getattr(collection, "ndim", 1) == 2:
         packed = to_numpy(collection)
@@ -99,8 +99,15 @@ def as_molecules(collection: Any, name: str = "X") -> np.ndarray:
         return packed
     texts = as_objects(collection, name)
     for i, text in enumerate(texts):
+        if is_molecule(text):
+            texts[i] = text = rdkit().Chem.MolToSmiles(text)
         _require_text(text, f"{name}[{i}]", ", or all molecules as packed fingerprints of dtype uint8")
     return texts
+
+
+def is_molecule(thing: Any) -> bool:
+    """Whether `thing` is a molecule of rdkit; does not import rdkit."""
+    return any(each.__module__ == "rdkit.Chem.rdchem" and each.__name__ == "Mol" for each in type(thing).__mro__)
 
 
 def rdkit() -> Any:
