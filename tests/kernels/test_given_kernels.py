@@ -286,6 +286,6 @@ def test_functions_see_the_rows_of_any_library(library):
 )
 def test_what_is_learned_from_all_pairs_asks_for_memory_with_a_way_out(kernel, message, monkeypatch):
     monkeypatch.setattr(memory, "SMALL", 0)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 7)
+    monkeypatch.setattr(memory, "available_bytes", lambda *_: 7)
     with pytest.raises(MemoryError, match=message):
         kernel.resolve(X)

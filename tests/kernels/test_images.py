@@ -187,7 +187,7 @@ def test_jittered_on_other_libraries(library):
 
 def test_more_moves_than_memory_holds_are_told_before_they_are_made(monkeypatch):
     X, made = np.ones((3, 100)), []
-    monkeypatch.setattr(memory, "available_bytes", lambda: 2**23)
+    monkeypatch.setattr(memory, "available_bytes", lambda *_: 2**23)
     monkeypatch.setattr(Move, "rows", lambda self, X, shape: made.append(self) or X)
     kernel = Jittered(Linear(), (10, 10), reach=10, rotations=(5.0, -5.0, 10.0, -10.0, 15.0, -15.0, 20.0, -20.0))
     message = (
@@ -219,7 +219,7 @@ def test_more_moves_than_memory_holds_are_told_before_they_are_made(monkeypatch)
         (lambda: Jittered(Linear(), (2, 3))(np.ones((2, 3, 2))), "images of 3 × 2 pixels; expected 2 × 3"),
         (
             lambda: blurred([np.ones((2, 3)), np.ones((3, 3))], 1.0),
-            r"images\[0\] has 2 × 3 pixels and images\[1\] has 3 × 3",
+            r"images\[0\] has shape \(2, 3\) and images\[1\] has shape \(3, 3\)",
         ),
         (lambda: Jittered(Linear(), (6,))(np.ones((2, 6))), r"shape=\(6,\) in Jittered"),
     ],

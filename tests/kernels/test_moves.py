@@ -73,7 +73,7 @@ def test_rows_stay_in_their_library(library):
         (lambda: virtual_examples(IMAGES, [1, 2, 3], rotations=(np.nan,)), "rotations=.*expected a list of angles"),
         (
             lambda: virtual_examples([IMAGES[0], IMAGES[1, :, :4]], [1, 2]),
-            r"X\[0\] has 4 × 5 pixels and X\[1\] has 4 × 4",
+            r"X\[0\] has shape \(4, 5\) and X\[1\] has shape \(4, 4\)",
         ),
         (lambda: virtual_examples(IMAGES, [1, 2, 3], outputs_move=True), r"y has shape \(3,\); expected images × rows"),
     ],

@@ -193,7 +193,7 @@ def test_very_deep_trees_have_the_values_of_their_definition():
 
 
 def test_a_table_that_does_not_fit_is_told_before_it_is_made(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 2**22)
+    monkeypatch.setattr(memory, "available_bytes", lambda *_: 2**22)
     with pytest.raises(MemoryError, match="two trees with 1000 and 1000 of them.*use smaller trees, or Subtree"):
         SubsetTree()([chain(1000)])
     with pytest.raises(MemoryError, match="two trees with 1000 and 1000"):

@@ -238,3 +238,17 @@ def test_codes():
     assert left.lengths.tolist() == [2, 0]
     assert right.symbols.tolist() == [1, 0, 0]
     assert left.padded(3).tolist() == [[0, 1, -1], [-1, -1, -1]]
+
+
+def test_edit_distances_of_strings_and_of_the_same_symbols_as_tokens_are_equal():
+    random = np.random.default_rng(0)
+    words = ["".join(random.choice(list("abcé𝒳"), size)) for size in random.integers(0, 9, 40)]
+    tokens = [tuple(word) for word in words]
+    numbers = [[ord(letter) for letter in word] for word in words]
+    expected = [[levenshtein(a, b) for b in words[:15]] for a in words]
+    for objects in (words, tokens, numbers):
+        objects = as_objects(objects)
+        assert np.array_equal(EditDistance().matrix(objects, objects[:15]), expected)
+        assert np.array_equal(EditDistance().paired(objects[:15], objects[15:30]), np.diag(np.asarray(expected)[15:30]))
+    mixed = as_objects([list(word) if i % 2 else word for i, word in enumerate(words)])
+    assert np.array_equal(EditDistance().matrix(mixed, as_objects(words[:15])), expected)

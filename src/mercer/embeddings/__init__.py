@@ -3,6 +3,7 @@
 from mercer.embeddings.aware import InputAware, KernelCCA, KernelPLS, ReducedRank
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
+from mercer.embeddings.distinct import Distinct
 from mercer.embeddings.explicit import Features, FeaturesOf
 from mercer.embeddings.implicit import Implicit
 from mercer.embeddings.pivoted import Pivoted
@@ -10,6 +11,7 @@ from mercer.embeddings.spectral import PrincipalComponents, Spectral
 
 __all__ = [
     "Directions",
+    "Distinct",
     "Embedding",
     "Features",
     "FeaturesOf",

@@ -7,9 +7,10 @@ from typing import Any, Self
 from mercer.core.arrays import Array, add_to_diagonal, cholesky, eigh, float64, like, namespace, solve_triangular
 from mercer.core.collections import Collection, count
 from mercer.core.validation import check_real
-from mercer.embeddings.directions import Directions, centred_gram, check_how_many, how_many
+from mercer.embeddings.directions import Directions, check_how_many, how_many
 from mercer.embeddings.spectral import PrincipalComponents
 from mercer.kernels.base import Kernel
+from mercer.kernels.grams import centred
 
 
 class InputAware(Directions):
@@ -72,7 +73,7 @@ class InputAware(Directions):
         gram = float64(input_gram)
         xp = namespace(gram)
         rounding = n * float(xp.finfo(gram.dtype).eps) * float(xp.max(xp.abs(gram)))
-        if float(xp.max(xp.abs(centred_gram(gram)))) <= rounding:
+        if float(xp.max(xp.abs(centred(gram)))) <= rounding:
             raise ValueError(f"all inputs are the same point under the kernel; {name} expected inputs that differ")
         return gram
 
@@ -115,7 +116,7 @@ class KernelPLS(InputAware):
     """
 
     def _smoothed(self, gram: Array, rows: Array) -> Array:
-        return centred_gram(gram) @ rows
+        return centred(gram) @ rows
 
 
 class KernelCCA(InputAware):
@@ -127,10 +128,8 @@ class KernelCCA(InputAware):
 
     Parameters
     ----------
-    cutoff : float, default=0.01
-        Directions whose ρ² is below this share of the largest are dropped.
-    n_components : int, optional
-        Keep at most so many.
+    cutoff, n_components : float, int
+        As for `KernelPLS`, by ρ².
     regularization : float, default=0.1
         ε on both sides, as a share of the mean of ‖φ(x)‖², and of ‖ψ(y)‖², around their mean. With zero, n objects in a space
         of n dimensions correlate perfectly.
@@ -156,7 +155,7 @@ class KernelCCA(InputAware):
         self.regularization = regularization
 
     def _smoothed(self, gram: Array, rows: Array) -> Array:
-        gram = centred_gram(gram)
+        gram = centred(gram)
         spread = float(namespace(gram).sum(namespace(gram).linalg.diagonal(gram))) / gram.shape[0]
         return _ridge_fit(gram, rows, float(self.regularization) * spread)
 
@@ -176,10 +175,8 @@ class ReducedRank(InputAware):
 
     Parameters
     ----------
-    cutoff : float, default=0.01
-        Directions whose μ is below this share of the largest are dropped.
-    n_components : int, optional
-        c; keep at most so many.
+    cutoff, n_components : float, int
+        As for `KernelPLS`, by μ; c is the number that is kept.
     alpha : float, default=1.0
         α of the problem above. Give the estimator the same value to solve it.
 

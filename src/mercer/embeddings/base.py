@@ -39,6 +39,8 @@ class Embedding(BaseEstimator):
     """True if fitting decomposes the whole of L, and so finds out if L is not positive semi-definite."""
     fixed: bool = True
     """True if the coordinates of an output do not depend on other outputs, so that leaving a pair out does not change them."""
+    euclidean: bool = True
+    """True if the distances of points are those of their coordinates."""
     looks_at_inputs: bool = False
     """True if `fit` takes the Gram matrix of the inputs."""
     kernel_: Kernel

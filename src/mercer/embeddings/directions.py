@@ -70,10 +70,3 @@ def how_many(values: Array, cutoff: float, n_components: int | None, norm: float
     rounding = values.shape[0] * float(xp.finfo(values.dtype).eps) * max(largest, norm)
     kept = int(xp.sum(xp.astype(values > max(float(cutoff) * largest, rounding), xp.int64)))
     return kept if n_components is None else min(kept, n_components)
-
-
-def centred_gram(gram: Array) -> Array:
-    """Return H L H, the Gram matrix around the mean."""
-    xp = namespace(gram)
-    means = xp.mean(gram, axis=0)
-    return gram - means - means[:, None] + xp.mean(means)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from mercer.core.arrays import Array, namespace, solve_triangular, zeros
+from mercer.core.arrays import Array, namespace, zeros
 from mercer.core.collections import Collection, count, take
-from mercer.core.pivoted import pivoted_cholesky
+from mercer.core.columns import ColumnChoice
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 
@@ -22,6 +22,10 @@ class Pivoted(Embedding):
         The largest number of columns.
     tol : float, default=1e-6
         Stop when this share of the trace of L is left. Zero without a rank keeps all but rounding, by LAPACK.
+    pivots : {"random", "greedy", "uniform", "leverage"} or SparseSketch, default="random"
+        The choice of columns, as in `mercer.solvers.LowRank`.
+    random_state : int, default=0
+        Seed of the choice.
 
     Attributes
     ----------
@@ -40,21 +44,26 @@ class Pivoted(Embedding):
 
     fixed = False
 
-    def __init__(self, rank: int | None = None, tol: float = 1e-6) -> None:
+    def __init__(
+        self, rank: int | None = None, tol: float = 1e-6, pivots: Any = "random", random_state: int = 0
+    ) -> None:
         self.rank = rank
         self.tol = tol
+        self.pivots = pivots
+        self.random_state = random_state
 
     def fit(self, kernel: Kernel, outputs: Collection, paired: int | None = None) -> Self:
         """Choose the pivots and factor."""
         super().fit(kernel, outputs, paired)
-        self.factor_ = pivoted_cholesky(kernel, self.outputs_, rank=self.rank, tol=self.tol)
+        choice = ColumnChoice(self.rank, self.tol, self.pivots, self.random_state)
+        self.factor_ = choice.factor(kernel, self.outputs_)
         self.residual_ = self.factor_.residual
         return self
 
     @property
     def decomposes(self) -> bool:  # type: ignore[override]
         """True if the whole of L is factored."""
-        return self.rank is None and self.tol == 0.0
+        return self.rank is None and self.tol == 0.0 and isinstance(self.pivots, str)
 
     @property
     def coordinates_(self) -> Array:
@@ -68,7 +77,7 @@ class Pivoted(Embedding):
     def weights(self, points: Array) -> Array:
         """Return weights on the pivots, and zero on every other output."""
         pivots = self.factor_.pivots
-        on_pivots = solve_triangular(self.factor_.triangle, points.T, transpose=True).T
+        on_pivots = self.factor_.on_pivots(points.T).T
         # one column of zeros serves every output that is not a pivot
         padded = namespace(points).concat([on_pivots, zeros((points.shape[0], 1), points)], axis=1)
         column = np.full(count(self.outputs_), len(pivots))

@@ -8,8 +8,9 @@ from mercer.core import memory
 from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
 from mercer.core.collections import Collection, count
 from mercer.core.validation import check_choice
-from mercer.embeddings.directions import Directions, DualEmbedding, centred_gram, check_how_many, how_many
+from mercer.embeddings.directions import Directions, DualEmbedding, check_how_many, how_many
 from mercer.kernels.base import Kernel
+from mercer.kernels.grams import centred
 
 _WAY_OUT = "fit on fewer outputs, or use embedding='auto' with solver=LowRank(rank=...)"
 
@@ -33,7 +34,7 @@ class _Eigen(DualEmbedding):
         gram = kernel(self.outputs_)
         xp = namespace(gram)
         means, norm = xp.mean(gram, axis=0), float(xp.max(xp.linalg.diagonal(gram)))
-        gram = centred_gram(gram) if self.origin == "mean" or self.always_centres else gram
+        gram = centred(gram) if self.origin == "mean" or self.always_centres else gram
         values, vectors = eigh(gram)
         if float(values[-1]) <= n * float(xp.finfo(values.dtype).eps) * norm:
             raise ValueError(f"all outputs are the same point under {kernel!r}; expected outputs that differ")

@@ -7,6 +7,7 @@ from mercer.kernels.base import Kernel, Prepared
 from mercer.kernels.centering import Centered, CenteredAt, Clipped, ClippedAt
 from mercer.kernels.classes import Classes
 from mercer.kernels.composition import GaussianOf
+from mercer.kernels.encodings import Encoded, Encoding, NormalScores, Projected, WordRows, ZScores
 from mercer.kernels.features import FeatureMap, SparseFeatureMap
 from mercer.kernels.graphs import FromGraKeL, GraphKernel, RandomWalk, ShortestPath, WeisfeilerLehman
 from mercer.kernels.images import (
@@ -20,6 +21,7 @@ from mercer.kernels.images import (
     virtual_examples,
 )
 from mercer.kernels.labels import LabelSets
+from mercer.kernels.matern import Matern
 from mercer.kernels.molecules import NeutralLosses, Peaks, Tanimoto
 from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
@@ -30,17 +32,20 @@ from mercer.kernels.strings.mismatch import Mismatch
 from mercer.kernels.strings.ngrams import NGramCounts, Spectrum
 from mercer.kernels.strings.sequences import Positions, Subsequence
 from mercer.kernels.strings.weighted_degree import PlacedNGrams, WeightedDegree
+from mercer.kernels.table_rows import TableRows
+from mercer.kernels.tables import Columns
 from mercer.kernels.trees import SubsetTree, Subtree, SubtreeCounts, TreeKernel
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
 
 __all__ = [
-    "Borda", "Centered", "CenteredAt", "Classes", "Clipped", "ClippedAt", "FeatureMap", "FromDistances",
-    "FromDistancesAt", "FromFunction", "FromGraKeL", "Gaussian", "GaussianOf", "GraphCounts", "GraphKernel",
-    "Jittered", "Kemeny", "Kernel", "LabelSets", "LabelsBySize", "Laplacian", "Lehmer", "Linear", "Mismatch",
-    "NGramCounts", "NearCounts", "NeutralLosses", "Normalized", "Overlap", "PartByPart", "Patches", "Peaks",
-    "PlacedNGrams", "Polynomial", "Positions", "Precomputed", "Prepared", "Product", "RandomWalk", "RankHamming",
+    "Borda", "Centered", "CenteredAt", "Classes", "Clipped", "ClippedAt", "Columns", "Encoded", "Encoding",
+    "FeatureMap", "FromDistances", "FromDistancesAt", "FromFunction", "FromGraKeL", "Gaussian", "GaussianOf", "GraphCounts",
+    "GraphKernel", "Jittered", "Kemeny", "Kernel", "LabelSets", "LabelsBySize", "Laplacian", "Lehmer", "Linear", "Matern",
+    "Mismatch", "NGramCounts", "NearCounts", "NeutralLosses", "NormalScores", "Normalized", "Overlap", "PartByPart",
+    "Patches", "Peaks",
+    "PlacedNGrams", "Polynomial", "Positions", "Precomputed", "Prepared", "Product", "Projected", "RandomWalk", "RankHamming",
     "RankingKernel", "Scaled", "ShortestPath", "SparseFeatureMap", "Spectrum", "Subsequence", "SubsetTree",
-    "Subtree", "SubtreeCounts", "Sum", "Tanimoto", "TreeKernel", "VectorKernel", "VirtualExamples",
-    "WeightedDegree", "WeisfeilerLehman", "blurred", "deslanted", "gradient_histograms", "shifted", "turned",
-    "virtual_examples",
+    "Subtree", "SubtreeCounts", "Sum", "TableRows", "Tanimoto", "TreeKernel", "VectorKernel", "VirtualExamples",
+    "WeightedDegree", "WeisfeilerLehman", "WordRows", "ZScores", "blurred", "deslanted", "gradient_histograms", "shifted",
+    "turned", "virtual_examples",
 ]  # fmt: skip

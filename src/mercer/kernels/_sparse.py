@@ -51,7 +51,7 @@ class SparseRows:
         return np.asarray(self.rows.multiply(self.rows).sum(axis=1)).ravel()
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """The arrays of a sparse matrix."""
 
     starts: np.ndarray
@@ -63,27 +63,23 @@ class _Parts(NamedTuple):
         return cls(matrix.indptr, matrix.indices, matrix.data)
 
 
-def products(left: SparseRows, right: SparseRows | None = None) -> np.ndarray:
+def products(left: SparseRows, right: SparseRows | None = None, *, minima: bool = False) -> np.ndarray:
     """The inner product of each row of `left` with each of `right`; without `right`, with each of its own.
 
-    Examples
-    --------
-    >>> products(SparseRows(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]])))
-    array([[5., 6.],
-           [6., 9.]])
+    With `minima`, entries of one sign add the smaller of their sizes in place of their product.
     """
     symmetric, other = right is None, left if right is None else right
     work = float(left.per_column @ other.per_column)
     (n, width), m = left.rows.shape, other.rows.shape[0]
-    if n * m * width < _BLAS * work and (n + m) * width <= _DENSE:
+    if not minima and n * m * width < _BLAS * work and (n + m) * width <= _DENSE:
         dense = left.rows.toarray()
         return dense @ (dense if symmetric else other.rows.toarray()).T
     # in order, so that both halves of a symmetric matrix add up the same terms in the same order
-    rows, columns = _Parts.of(left.rows.sorted_indices()), _Parts.of(other.columns)
+    rows, columns = Parts.of(left.rows.sorted_indices()), Parts.of(other.columns)
     # where there is less to multiply than to write, copying one half from the other takes longer
     mirrored = symmetric and work > n * m
     gram = np.zeros((n, m))
-    in_threads(lambda chosen: _add_up(rows, columns, chosen, mirrored, gram), n, work > _SMALL)
+    in_threads(lambda chosen: _add_up(rows, columns, chosen, (mirrored, minima), gram), n, work > _SMALL)
     if mirrored:
         _mirror(gram)
     return gram
@@ -189,13 +185,7 @@ def located(number: np.ndarray, vocabulary: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def translation(source: Mapping[Hashable, int], target: Mapping[Hashable, int]) -> np.ndarray:
-    """For each number that `source` gives to a key, the number that `target` gives it, or -1.
-
-    Examples
-    --------
-    >>> translation({"a": 0, "b": 1}, {"b": 0})
-    array([-1,  0])
-    """
+    """For each number that `source` gives to a key, the number that `target` gives it, or -1."""
     table = np.full(len(source), -1, dtype=np.intp)
     smaller, other = (source, target) if len(source) <= len(target) else (target, source)
     for key in smaller:
@@ -211,8 +201,9 @@ def incidence(items: np.ndarray, counts: np.ndarray, width: int) -> sparse.csr_a
 
 
 @compiled
-def _add_up(left: _Parts, columns: _Parts, rows: np.ndarray, symmetric: bool, gram: np.ndarray) -> None:
+def _add_up(left: Parts, columns: Parts, rows: np.ndarray, how: tuple[bool, bool], gram: np.ndarray) -> None:
     """For each entry of a row, its product with the entries of the same column; up to the diagonal where symmetric."""
+    symmetric, minima = how
     for i in rows:
         for p in range(left.starts[i], left.starts[i + 1]):
             column, value = left.indices[p], left.values[p]
@@ -220,7 +211,11 @@ def _add_up(left: _Parts, columns: _Parts, rows: np.ndarray, symmetric: bool, gr
                 j = columns.indices[q]
                 if symmetric and j > i:
                     break
-                gram[i, j] += value * columns.values[q]
+                other = columns.values[q]
+                if not minima:
+                    gram[i, j] += value * other
+                elif value * other > 0:
+                    gram[i, j] += min(abs(value), abs(other))
 
 
 @compiled

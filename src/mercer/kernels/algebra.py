@@ -26,6 +26,11 @@ class _Pair(Kernel):
     right: Kernel
 
     @property
+    def takes_sparse(self) -> bool:
+        """True if both kernels take sparse rows."""
+        return self.left.takes_sparse and self.right.takes_sparse
+
+    @property
     def form(self) -> str | None:
         """The form of both, if it is one."""
         return self.left.form if self.left.form == self.right.form else None
@@ -48,6 +53,11 @@ class _Pair(Kernel):
         left = self.left.prepare(X, name, checked=checked)
         right = self.right.prepare(X if self.form is None else left.objects, name, checked=self.form is not None)
         return Prepared(self, left.objects, (left, right))
+
+    def shared_gram(self, X: Collection, known: dict[str, Any] | None = None) -> Array:
+        """The Gram matrix, from those of both kernels."""
+        left = self.left.shared_gram(X, known)
+        return self._combine(left, like(self.right.shared_gram(X, known), left))
 
     def _combine(self, left: Array, right: Array) -> Array:
         """Values of both kernels as one, over the left ones."""
@@ -120,6 +130,11 @@ class Around(Kernel):
     kernel: Kernel
 
     @property
+    def takes_sparse(self) -> bool:
+        """True if the kernel inside takes sparse rows."""
+        return self.kernel.takes_sparse
+
+    @property
     def form(self) -> str | None:
         """The form of the kernel inside."""
         return self.kernel.form
@@ -166,6 +181,12 @@ class Scaled(Around):
         inner = self.kernel.feature_map(X)
         return None if inner is None else Stretched(float(self.factor) ** 0.5, inner)
 
+    def shared_gram(self, X: Collection, known: dict[str, Any] | None = None) -> Array:
+        """The Gram matrix, over that of the kernel inside."""
+        gram = self.kernel.shared_gram(X, known)
+        gram *= float(self.factor)
+        return gram
+
     def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
         gram *= float(self.factor)
@@ -207,8 +228,7 @@ class Normalized(Around):
 
     def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
         gram = fresh(self.kernel(X, Z), X)
-        left, right = (inverse_lengths(norms, self.kernel) for norms in squared_norms(X, Z, gram))
-        right = like(right, left)
+        left, right = (like(inverse_lengths(norms, self.kernel), gram) for norms in squared_norms(X, Z, gram))
         for rows in row_blocks(gram):
             gram[rows, :] = gram[rows, :] * (left[rows, None] * right[None, :])
         return gram

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, count, hash_key, is_numeric, member
+from mercer.core.sparse_rows import is_sparse, same_rows
 from mercer.core.validation import is_real, is_whole
 from mercer.kernels.features import FeatureMap
 
@@ -97,7 +98,7 @@ class Kernel(BaseEstimator):
     A new kernel is a dataclass (``@dataclass(eq=False, repr=False)``) with one method, `pointwise`. The rest has a default:
     override `_matrix` and `_diag` for a faster way, `_encode` for what both need once per collection, `_check` when only some
     objects make sense, `_resolved` when a parameter is learned from data, `feature_map` when φ is finite, `sees` when
-    φ(x) = 0 means that the kernel cannot tell anything about x.
+    φ(x) = 0 means that the kernel cannot tell anything about x, `takes_sparse` when a collection may be a sparse array.
 
     Kernels hold parameters, not data. They add, multiply and scale: ``0.5 * Gaussian(2.0) + Linear()``.
     """
@@ -119,6 +120,16 @@ class Kernel(BaseEstimator):
         return any(part.takes_vectors for part in self.parts())
 
     @property
+    def takes_tables(self) -> bool:
+        """True if the objects are rows of a table with columns of several kinds."""
+        return any(part.takes_tables for part in self.parts())
+
+    @property
+    def takes_sparse(self) -> bool:
+        """True if a collection may be a sparse array of rows, with values equal to those of the dense one."""
+        return False
+
+    @property
     def form(self) -> str | None:
         """The kind of collections, if `check` depends on nothing else: parts of one form check a collection once."""
         return None
@@ -135,7 +146,8 @@ class Kernel(BaseEstimator):
         right = None if Z is None else self.prepare(Z, "Z")
         shape = len(left), len(left if right is None else right)
         if shape[0] * shape[1] >= memory.SMALL:
-            memory.require(*shape, 1, f"values of {self!r}", "pass fewer objects, or use solver=LowRank(rank=...)")
+            way_out = "pass fewer objects, or use solver=ConjugateGradient() or LowRank(rank=...)"
+            memory.require_near(left, (*shape, 1), f"values of {self!r}", way_out)
         values = self._matrix(left.encoded, None if right is None else right.encoded)
         if np.shape(values) != shape:
             raise ValueError(
@@ -143,6 +155,14 @@ class Kernel(BaseEstimator):
                 f"and a column for each object of {'X' if Z is None else 'Z'}"
             )
         return values
+
+    def shared_gram(self, X: Collection, known: dict[str, Any] | None = None) -> Any:
+        """The Gram matrix of a checked collection, as an array that may be overwritten.
+
+        `known` keeps what kernels of one family compute on the same collection, such as distances, for the next of them.
+        """
+        gram = self(X)
+        return namespace(gram).asarray(gram, copy=True) if self.pairwise else gram
 
     def diag(self, X: Any) -> Any:
         """k(x, x) for each object, without the rest of the Gram matrix."""
@@ -347,8 +367,8 @@ def _alone(x: Any) -> Collection:
 
 
 def holds_data(value: Any) -> bool:
-    """True for an array with at least one axis."""
-    return is_array(value) and value.ndim > 0
+    """True for an array with at least one axis, dense or sparse."""
+    return (is_array(value) or is_sparse(value)) and value.ndim > 0
 
 
 def same(a: Any, b: Any) -> bool:
@@ -359,6 +379,8 @@ def same(a: Any, b: Any) -> bool:
         return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
     if isinstance(a, list | tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if is_sparse(a) or is_sparse(b):
+        return same_rows(a, b)
     if not holds_data(a) and not holds_data(b):
         return bool(a == b)
     if not (holds_data(a) and holds_data(b)) or tuple(a.shape) != tuple(b.shape):

@@ -13,7 +13,7 @@ from mercer.core.arrays import Array, is_array, is_numpy_array, like, to_numpy
 from mercer.core.collections import Collection, as_objects, is_numeric, reject_non_collection
 from mercer.kernels._sparse import translation
 from mercer.kernels.base import Kernel
-from mercer.kernels.features import FeatureMap
+from mercer.kernels.features import Vocabulary
 
 
 @dataclass(eq=False, repr=False)
@@ -89,15 +89,10 @@ class _Codes:
 
 
 @dataclass
-class ClassIndicators(FeatureMap):
+class ClassIndicators(Vocabulary):
     """√½ in the column of the object's class; a class without a column gives a row of zeros."""
 
     classes: list[Hashable]
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """One column per class."""
-        return len(self.classes)
 
     def __call__(self, X: Any) -> Array:
         """The scaled indicator rows."""
@@ -115,7 +110,9 @@ def _numbers(X: Any) -> Any:
     """A list or column of plain numbers as an array; anything else as it is."""
     if is_array(X):
         return X
-    if hasattr(X, "dtype"):  # a pandas column
+    if hasattr(X, "dtype") or hasattr(
+        X, "columns"
+    ):  # a column, or a frame, which is iterated by the names of its columns
         column = np.asarray(X)
         return column if column.dtype.kind in "biuf" else X
     items = list(X)

@@ -8,8 +8,8 @@ from mercer.core.arrays import Array, like, namespace
 from mercer.core.collections import Collection
 from mercer.kernels.algebra import Around
 from mercer.kernels.base import Kernel, Prepared
-from mercer.kernels.grams import fresh, row_blocks, squared_norms
-from mercer.kernels.vectors import ScaledByDistance, to_gaussian, to_squared_distances
+from mercer.kernels.grams import fresh, row_blocks, squared_norms, to_squared_distances
+from mercer.kernels.vectors import ScaledByDistance, to_gaussian
 
 _ROUNDING = 1e-9
 """Share of the norms by which rounding may put a squared distance below zero."""

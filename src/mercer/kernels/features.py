@@ -45,13 +45,17 @@ class SparseFeatureMap(FeatureMap):
         raise TypeError(f"{type(self).__name__} must define sparse_rows(X)")
 
 
-class VocabularyMap(SparseFeatureMap):
+class Vocabulary(FeatureMap):
     """A map with a column for each entry of a vocabulary, the first field of a dataclass."""
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
         """The size of the vocabulary."""
         return len(getattr(self, next(iter(vars(self)))))
+
+
+class VocabularyMap(Vocabulary, SparseFeatureMap):
+    """A map over a vocabulary whose rows are mostly zero."""
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -129,19 +129,17 @@ class ShortestPath(NumberedKernel, GraphKernel):
         return np.asarray([graph.number_of_edges() > 0 for graph in self.check(X)])
 
 
-def shortest_paths(flat: FlatGraphs) -> Any:
+def shortest_paths(flat: FlatGraphs) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Graphs of one size at a time: their positions, and the number of edges between all pairs of nodes (0: no path)."""
     for members, matrices in flat.adjacencies():
-        steps = matrices + np.eye(matrices.shape[1])
-        distances = np.where(matrices > 0, 1, 0)
-        distances[:, np.arange(matrices.shape[1]), np.arange(matrices.shape[1])] = 0
-        reached = steps > 0
-        for length in range(2, matrices.shape[1]):
-            further = (reached.astype(float) @ steps) > 0
-            new = further & ~reached
-            if not new.any():
+        alone = np.eye(matrices.shape[1])
+        steps, reached = matrices + alone, np.zeros_like(matrices) + alone
+        distances = np.zeros(matrices.shape, dtype=np.intp)
+        for length in range(1, matrices.shape[1]):
+            further = (reached @ steps > 0).astype(float)
+            if np.array_equal(further, reached):
                 break
-            distances[new] = length
+            distances[further > reached] = length
             reached = further
         yield members, distances
 

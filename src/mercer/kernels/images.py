@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_array, like, namespace, to_numpy
-from mercer.core.collections import Collection, count, take
+from mercer.core.collections import Collection, as_vectors, count, take
 from mercer.core.validation import check_whole, is_real
 from mercer.kernels.base import Constraint, Kernel, Prepared, whole
 from mercer.kernels.patches import as_pixels, check_shape
@@ -23,34 +23,13 @@ from mercer.kernels.vectors import VectorKernel
 
 def as_images(images: Any, name: str = "images") -> np.ndarray:
     """`images` as an array n × rows × columns of finite doubles."""
-    if is_array(images):
-        images = to_numpy(images)
-    else:
-        check_equal_sizes(images, name)
-    found = np.asarray(images, dtype=float)
-    if found.ndim != 3 or min(found.shape) == 0:
+    shape = tuple(images.shape) if is_array(images) else (len(images), *np.shape(images[0] if len(images) else ()))
+    if len(shape) != 3 or min(shape) == 0:
         raise ValueError(
-            f"{name} has shape {found.shape}; expected images × rows × columns. Reshape vectors of pixels with "
+            f"{name} has shape {shape}; expected images × rows × columns. Reshape vectors of pixels with "
             ".reshape(-1, rows, columns)"
         )
-    if not np.isfinite(found).all():
-        raise ValueError(f"{name} contains NaN or infinity; expected finite pixels")
-    return found
-
-
-def check_equal_sizes(images: Any, name: str) -> None:
-    """Raise ValueError at the first image that has another size than the first one."""
-    shapes = [np.shape(to_numpy(image) if is_array(image) else image) for image in images]
-    for i, shape in enumerate(shapes):
-        if shape != shapes[0]:
-            raise ValueError(
-                f"{name}[0] has {_size(shapes[0])} pixels and {name}[{i}] has {_size(shape)}; expected images of one size. "
-                "Crop, pad or rescale them first"
-            )
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape))
+    return to_numpy(as_vectors(images, name)).reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -96,13 +75,7 @@ class Move:
 
 
 def moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False) -> list[Move]:
-    """All shifts of up to `reach` pixels, at each angle (0 first), plain and in a mirror; staying put comes first.
-
-    Examples
-    --------
-    >>> len(moves(1)), len(moves(1, rotations=(-10, 10))), moves(0, mirror=True)[1].mirror
-    (9, 27, True)
-    """
+    """All shifts of up to `reach` pixels, at each angle (0 first), plain and in a mirror; staying put comes first."""
     turns = _turns(reach, rotations)
     steps = sorted(range(-int(reach), int(reach) + 1), key=abs)
     sides = (False, True) if mirror else (False,)
@@ -110,13 +83,7 @@ def moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False)
 
 
 def number_of_moves(reach: int = 1, rotations: Sequence[float] = (), mirror: bool = False) -> int:
-    """The number of `moves`, without making them.
-
-    Examples
-    --------
-    >>> number_of_moves(1, rotations=(-10, 10)), number_of_moves(10**9)
-    (27, 4000000004000000001)
-    """
+    """The number of `moves`, without making them."""
     return (2 if mirror else 1) * len(_turns(reach, rotations)) * (2 * int(reach) + 1) ** 2
 
 

@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from mercer.core.arrays import Array, float64, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.arrays import Array, float64, is_array, is_numpy_array, to_numpy
 from mercer.core.collections import Collection, as_objects, as_vectors, hash_key, reject_non_collection
+from mercer.core.sparse_rows import as_sparse_rows, dense_rows, is_sparse
 from mercer.core.validation import is_whole
 from mercer.kernels._sparse import Features, incidence, translation
 from mercer.kernels.base import Kernel
-from mercer.kernels.features import FeatureMap
-from mercer.kernels.vectors import inner_products
+from mercer.kernels.features import Vocabulary
+from mercer.kernels.rows import alike, as_rows
 
 
 @dataclass(eq=False, repr=False)
@@ -25,7 +26,7 @@ class LabelSets(Kernel):
     The squared distance of two sets is the number of labels in one but not the other, the Hamming loss.
 
     Objects are sets of hashable labels (sets, frozensets, lists or tuples; a label named twice counts once), or the rows of a
-    0/1 indicator array, frame or list of arrays (a list of lists is read as sets; to estimators y may be a sparse matrix too).
+    0/1 indicator array, sparse array, frame or list of arrays (a list of lists is read as sets).
     The image of the empty set is the origin.
 
     Parameters
@@ -48,13 +49,15 @@ class LabelSets(Kernel):
     labels: int | Sequence[Hashable] | None = None
 
     is_psd = True
+    takes_sparse = True
 
     def key(self, x: Any) -> Hashable:
         """The set, however it is written."""
         return hash_key(x) if is_array(x) else frozenset(x)
 
     def _check(self, X: Any, name: str) -> Collection:
-        reject_non_collection(X, name)
+        if not is_sparse(X):
+            reject_non_collection(X, name)
         known = None if self.labels is None else _known_labels(self.labels)
         matrix = _as_matrix(X, name)
         if matrix is not None:
@@ -72,15 +75,18 @@ class LabelSets(Kernel):
         _reject_indicator_lists(sets, name)
         return sets
 
-    def _encode(self, X: Collection, name: str) -> Array | _Sets:
-        return float64(X) if _is_matrix(X) else _Sets([_as_set(labels) for labels in X])
+    def _encode(self, X: Collection, name: str) -> Any:
+        if not _is_matrix(X):
+            return _Sets([_as_set(labels) for labels in X])
+        return as_rows(X if is_sparse(X) else float64(X))
 
     def _matrix(self, X: Any, Z: Any) -> Array:
         require_alike(X, Z)
-        return inner_products(X, Z) if _is_matrix(X) else X.products(Z)
+        X, Z = alike(X, Z) if _is_matrix(X) else (X, Z)
+        return X.products(Z)
 
     def _diag(self, X: Any) -> Array:
-        return namespace(X).sum(X, axis=1) if _is_matrix(X) else X.counts.astype(float)
+        return X.squared_lengths  # of zeros and ones: the number of ones
 
     def feature_map(self, X: Any) -> LabelIndicators:
         """One column for each label in `X`, in order of first appearance, or those of the indicator matrix."""
@@ -112,17 +118,12 @@ class _Sets(Features):
 
 
 @dataclass
-class LabelIndicators(FeatureMap):
+class LabelIndicators(Vocabulary):
     """A one in the column of each label of the set; labels without a column are left out."""
 
     labels: list[Hashable]
     from_matrix: bool = False
     """True if the sets are the rows of an indicator matrix, whose columns are then the labels."""
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """One column per label."""
-        return len(self.labels)
 
     def __call__(self, X: Any) -> Array:
         """The indicator rows."""
@@ -131,7 +132,7 @@ class LabelIndicators(FeatureMap):
             expected = f"an indicator matrix of {self.dimension} columns" if self.from_matrix else "sets of labels"
             raise ValueError(f"X is {_described(X)}; expected {expected}, as in training")
         if self.from_matrix:
-            return float64(X)
+            return dense_rows(X) if is_sparse(X) else float64(X)
         columns = {label: j for j, label in enumerate(self.labels)}
         return _Sets([_as_set(labels) for labels in X]).rows_of(columns).toarray()
 
@@ -152,7 +153,9 @@ def _is_matrix(X: Collection) -> bool:
 
 
 def _as_matrix(X: Any, name: str) -> Array | None:
-    """`X` as a 2-D array of numbers where it is an array, a frame or a list of arrays; else None."""
+    """`X` as a 2-D array of numbers where it is an array, sparse or not, a frame or a list of arrays; else None."""
+    if is_sparse(X):
+        return as_sparse_rows(X, name)
     if is_array(X) and not (is_numpy_array(X) and X.dtype == object):
         return X if X.ndim == 2 else None
     if hasattr(X, "ndim") and X.ndim == 2:  # a pandas frame, or a column of sets
@@ -195,7 +198,11 @@ def _reject_indicator_lists(sets: np.ndarray, name: str) -> None:
         )
 
 
-def _require_indicator(matrix: Array, name: str) -> None:
+def _require_indicator(matrix: Any, name: str) -> None:
+    first = 0
+    if is_sparse(matrix):  # the first row with another entry than 1, or any row
+        first = int(np.searchsorted(matrix.indptr, np.argmax(np.append(matrix.data != 1, True)), side="right")) - 1
+        matrix = matrix[[min(first, matrix.shape[0] - 1)]].toarray()
     values = to_numpy(matrix)
     if values.dtype.kind not in "biuf":
         raise TypeError(
@@ -207,7 +214,7 @@ def _require_indicator(matrix: Array, name: str) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(
-            f"row {row} of {name} holds {values[row, column]} in column {column}; expected 0 or 1, where 1 says that the "
+            f"row {first + row} of {name} holds {values[row, column]} in column {column}; expected 0 or 1, where 1 says that the "
             "object has the label. For vectors of numbers use mercer.kernels.Linear or Gaussian"
         )
 

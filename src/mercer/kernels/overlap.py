@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
-from mercer.core.collections import Collection
-from mercer.kernels.base import POSITIVE, Kernel, Prepared
+from mercer.kernels.algebra import Around
+from mercer.kernels.base import POSITIVE, Prepared
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.labels import LabelIndicators, LabelSets
 
 
-class _OnLabelSets(Kernel):
+class _OnLabelSets(Around):
     """A kernel of the number of labels in common and the sizes of two sets."""
 
-    def key(self, x: Any) -> Hashable:
-        """The set, however it is written."""
-        return LabelSets().key(x)
-
-    def _check(self, X: Any, name: str) -> Collection:
-        return LabelSets().check(X, name)
-
-    def _encode(self, X: Collection, name: str) -> Prepared:
-        return LabelSets().prepare(X, name, checked=True)
+    kernel = LabelSets()
 
 
 @dataclass(eq=False, repr=False)

@@ -60,11 +60,9 @@ class PartByPart(Kernel):
                 raise TypeError(f"{name}[{i}] is {sequence!r:.60}; expected a sequence of parts")
         return sequences
 
-    def resolve(self, X: Any, *, checked: bool = False) -> Kernel:
-        """The same with the kernel on parts resolved on all parts."""
-        self.check_parameters()
-        every = [part for sequence in (X if checked else self.check(X)) for part in sequence]
-        return PartByPart(self.kernel.resolve(_collected(every)), self.same_length)
+    def _resolve(self, X: np.ndarray) -> Kernel:
+        every = _collected([part for sequence in X for part in sequence])
+        return PartByPart(self.kernel.resolve(every), self.same_length)
 
     def _encode(self, X: np.ndarray, name: str) -> _Parts:
         return _Parts(_lengths(X), [(rows, self.kernel.prepare(parts, "parts")) for rows, parts in by_position(X)])

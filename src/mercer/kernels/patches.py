@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, like, namespace
+from mercer.core.arrays import Array, namespace
 from mercer.core.collections import as_vectors
 from mercer.core.validation import is_whole
 from mercer.kernels.base import Kernel, Prepared
@@ -17,13 +17,7 @@ from mercer.kernels.vectors import Gaussian, VectorKernel
 
 @dataclass(frozen=True)
 class PatchGrid:
-    """Square patches that cover an image, `overlap` pixels shared by neighbours; the last ones lie flush with the edge.
-
-    Examples
-    --------
-    >>> PatchGrid((4, 5), size=2, overlap=1).corners[:5]
-    [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)]
-    """
+    """Square patches that cover an image, `overlap` pixels shared by neighbours; the last ones lie flush with the edge."""
 
     shape: tuple[int, int]
     size: int
@@ -113,15 +107,8 @@ class Patches(VectorKernel):
     def _check(self, X: Any, name: str) -> Array:
         return as_pixels(X, self.shape, name)
 
-    def resolve(self, X: Any, *, checked: bool = False) -> Patches:
-        """The same with `kernel` resolved on the patches of `X`."""
-        self.check_parameters()
-        return Patches(
-            self.shape,
-            self.size,
-            self.overlap,
-            resolved_on_patches(self.kernel, self.grid, X if checked else self.check(X)),
-        )
+    def _resolve(self, X: Array) -> Patches:
+        return Patches(self.shape, self.size, self.overlap, resolved_on_patches(self.kernel, self.grid, X))
 
     def _encode(self, X: Array, name: str) -> list[Prepared]:
         return prepared_patches(self.kernel, self.grid, X)
@@ -139,12 +126,6 @@ class Patches(VectorKernel):
 def patch_grid(rows: int, columns: int, size: int, overlap: int) -> PatchGrid:
     """The grid of these numbers, made once."""
     return PatchGrid((rows, columns), size, overlap)
-
-
-def patch_grams(kernel: Kernel, grid: PatchGrid, X: Array, Z: Array | None) -> list[Array]:
-    """One Gram matrix for each place, from checked images."""
-    others = None if Z is None else prepared_patches(kernel, grid, like(Z, X))
-    return grams_by_place(kernel, prepared_patches(kernel, grid, X), others)
 
 
 def grams_by_place(kernel: Kernel, X: list[Prepared], Z: list[Prepared] | None) -> list[Array]:

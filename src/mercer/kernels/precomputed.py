@@ -11,11 +11,11 @@ import numpy as np
 import scipy.linalg
 
 from mercer.core import memory
-from mercer.core.arrays import Array, NumericalWarning, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, float64, is_array, namespace, to_numpy
 from mercer.core.collections import as_objects, as_vectors, reject_non_collection, take
 from mercer.kernels.base import Constraint, Kernel, shown
 from mercer.kernels.centering import CenteredAt
-from mercer.kernels.grams import asymmetry
+from mercer.kernels.grams import asymmetry, centred
 
 _ASYMMETRY = 1e-8
 """Largest difference between K and its transpose, relative to the largest entry, that is taken as rounding."""
@@ -89,8 +89,8 @@ class Precomputed(Kernel):
         if self.gram is not None:
             gram = _as_array(self.gram)
             return take(namespace(gram).linalg.diagonal(gram), X)
-        xp = namespace(X)
-        if X.shape[0] != X.shape[1] or float(xp.max(xp.abs(X - X.T))) > _ASYMMETRY * float(xp.max(xp.abs(X))):
+        worst, _, largest = asymmetry(X) if X.shape[0] == X.shape[1] else (1.0, None, 0.0)
+        if worst > _ASYMMETRY * largest:
             raise ValueError(
                 f"k(x, x) is not known: X has shape {tuple(X.shape)}, kernel values against other objects only; expected a "
                 "square Gram matrix. Normalize or centre the whole Gram matrix yourself before fitting, or use "
@@ -362,16 +362,12 @@ def _shape(matrix: Any) -> tuple[int, ...]:
 
 
 def _as_array(matrix: Any) -> Array:
-    array = matrix if is_array(matrix) else np.asarray(matrix)
-    xp = namespace(array)
-    return array.astype(float, copy=False) if is_numpy_array(array) else xp.astype(array, xp.float64)
+    return float64(matrix if is_array(matrix) else np.asarray(matrix))
 
 
 def _spectrum(minus_half_squares: np.ndarray) -> tuple[float, float, float]:
     """Smallest and largest eigenvalue around the centre of mass, and the share of negative ones."""
-    means = minus_half_squares.mean(axis=1)
-    centred = minus_half_squares - means[:, None] - means + means.mean()
-    values = scipy.linalg.eigvalsh(centred, overwrite_a=True, check_finite=False)
+    values = scipy.linalg.eigvalsh(centred(minus_half_squares), overwrite_a=True, check_finite=False)
     total = float(np.abs(values).sum())
     return float(values[0]), float(values[-1]), float(-values[values < 0].sum()) / total if total else 0.0
 

@@ -20,8 +20,12 @@ from mercer.structures.rankings import as_rankings, order_key, pair_signs, posit
 class RankingKernel(Kernel):
     """A kernel on rankings: rows of ranks, ``y[i]`` the rank of item i, the smallest rank best.
 
-    Ranks go from 0 to K−1 or from 1 to K. With ``partial=True`` equal ranks are ties, and NaN marks an item that is not
-    ranked; then only the order of the ranks counts. A new one defines `features`.
+    Ranks go from 0 to K−1 or from 1 to K. A new one defines `features`.
+
+    Parameters
+    ----------
+    partial : bool, default=False
+        Allow ties (equal ranks) and items that are not ranked (NaN); then only the order of the ranks counts.
     """
 
     is_psd = True
@@ -79,11 +83,6 @@ class Kemeny(RankingKernel):
     not ranked. The squared distance of two full rankings is four times the number of pairs they disagree on; the cosine,
     ``Kemeny(partial=True).normalized()``, is Kendall's τ (τ-b where there are ties).
 
-    Parameters
-    ----------
-    partial : bool
-        Allow ties (equal ranks) and items that are not ranked (NaN).
-
     Examples
     --------
     >>> Kemeny()([[0, 1, 2], [0, 2, 1], [2, 1, 0]])
@@ -104,11 +103,6 @@ class RankHamming(RankingKernel):
     The squared distance of two full rankings is twice the number of items ranked differently. A tied item is spread
     evenly over the positions of its tie; an item that is not ranked is nowhere, and the others are counted among
     themselves.
-
-    Parameters
-    ----------
-    partial : bool
-        Allow ties (equal ranks) and items that are not ranked (NaN).
 
     Examples
     --------
@@ -134,11 +128,6 @@ class Borda(RankingKernel):
     The squared distance of two full rankings is the sum of squared differences of their ranks; the cosine is Spearman's
     ρ. Tied items share the mean of their positions; items that are not ranked have 0, as if in the middle.
 
-    Parameters
-    ----------
-    partial : bool
-        Allow ties (equal ranks) and items that are not ranked (NaN).
-
     Examples
     --------
     >>> Borda()([[0, 1, 2], [0, 2, 1], [2, 1, 0]])
@@ -163,11 +152,6 @@ class Lehmer(RankingKernel):
     The code of item j is how many of the items listed before it are ranked behind it: any whole number from 0 to j, free
     of the other items' codes, so that a point is decoded item by item. Pairs that are tied or not both ranked count one
     half. The code depends on the order in which items are listed (Korba et al. 2018).
-
-    Parameters
-    ----------
-    partial : bool
-        Allow ties (equal ranks) and items that are not ranked (NaN).
 
     Examples
     --------

@@ -139,10 +139,24 @@ class SubsetTree(TreeKernel):
         return Forest.of(_read(X))
 
     def _matrix(self, X: Forest, Z: Forest | None) -> np.ndarray:
-        return self._finite(subset_gram(X, Z, float(self.decay)))
+        rows, columns, other = X.nodes, X.nodes, X
+        if Z is not None:
+            # only the nodes of Z are sorted by production, so the numbers of X are translated
+            rows = rows._replace(productions=translation(X.numbers, Z.numbers)[rows.productions])
+            columns, other = Z.nodes, Z
+        gram = np.zeros((len(X.sizes), len(other.sizes)))
+        room = _room(X, other)
+
+        def fill(chosen: np.ndarray) -> None:
+            _fill(rows, columns, chosen, Z is None, float(self.decay), np.zeros(room), gram)
+
+        in_threads(fill, len(gram), float(X.sizes.sum()) * len(other.sizes) > _SMALL)
+        return self._finite(gram)
 
     def _diag(self, X: Forest) -> np.ndarray:
-        return self._finite(subset_diagonal(X, float(self.decay)))
+        diagonal = np.empty(len(X.sizes))
+        _pair_up(X.nodes, float(self.decay), np.zeros(_room(X, X)), diagonal)
+        return self._finite(diagonal)
 
     def _finite(self, values: np.ndarray) -> np.ndarray:
         if not np.isfinite(values).all():
@@ -238,36 +252,12 @@ class Forest(NamedTuple):
         return cls(Nodes(np.asarray(starts), numbered, np.asarray(first), below, order), numbers)
 
 
-def subset_gram(X: Forest, Z: Forest | None, decay: float) -> np.ndarray:
-    """The subset tree kernel of all trees of `X` with all of `Z`; without `Z`, of `X` with itself."""
-    rows, columns, other = X.nodes, X.nodes, X
-    if Z is not None:
-        # only the nodes of Z are sorted by production, so the numbers of X are translated
-        rows = rows._replace(productions=translation(X.numbers, Z.numbers)[rows.productions])
-        columns, other = Z.nodes, Z
-    gram = np.zeros((len(X.sizes), len(other.sizes)))
-    left, right = int(X.sizes.max()), int(other.sizes.max())
-    _require_room(left, right)
-
-    def fill(chosen: np.ndarray) -> None:
-        _fill(rows, columns, chosen, Z is None, decay, np.zeros((left, right)), gram)
-
-    in_threads(fill, len(gram), float(X.sizes.sum()) * len(other.sizes) > _SMALL)
-    return gram
-
-
-def subset_diagonal(X: Forest, decay: float) -> np.ndarray:
-    """The subset tree kernel of each tree with itself."""
-    diagonal = np.empty(len(X.sizes))
-    size = int(X.sizes.max())
-    _require_room(size, size)
-    _pair_up(X.nodes, decay, np.zeros((size, size)), diagonal)
-    return diagonal
-
-
-def _require_room(left: int, right: int) -> None:
+def _room(X: Forest, Z: Forest) -> tuple[int, int]:
+    """The shape of a table for the pairs of nodes of two trees; raise MemoryError unless it fits."""
+    left, right = int(X.sizes.max()), int(Z.sizes.max())
     purpose = f"a table for the pairs of nodes of two trees with {left} and {right} of them"
     memory.require(left, right, 1, purpose, "use smaller trees, or Subtree, which needs no table")
+    return left, right
 
 
 @compiled

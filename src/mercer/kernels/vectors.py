@@ -1,27 +1,25 @@
-"""Kernels on vectors, rows of a numeric array of any library, and the width of bell-shaped kernels."""
+"""Kernels on vectors, rows of a numeric array of any library or of a sparse one, and the width of bell-shaped kernels."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
-from mercer.core.arrays import Array, NumericalWarning, exp, is_numpy_array, is_torch_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, exp, is_torch_array, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, take
+from mercer.core.sparse_rows import as_sparse_rows, dense_rows, is_sparse
 from mercer.core.validation import is_real
 from mercer.kernels.base import POSITIVE, Constraint, Kernel, row_blocks, whole
 from mercer.kernels.features import FeatureMap
+from mercer.kernels.rows import alike, as_rows
 
 _SAMPLE = 1000
 """Number of objects whose distances give a median: half a million pairs."""
-
-_FAR = 2.0**20
-"""Squared distance from the origin, in units of the squared scale, up to which distances come from inner products: their
-rounding then changes a Gaussian by less than 1e-9."""
 
 
 class VectorKernel(Kernel):
@@ -31,15 +29,26 @@ class VectorKernel(Kernel):
 
     @property
     def form(self) -> str | None:
-        """Vectors, unless a subclass checks more than that."""
-        return "vectors" if type(self)._check is VectorKernel._check else None
+        """Vectors, dense or sparse where the kernel takes both, unless a subclass checks more than that."""
+        if type(self)._check is not VectorKernel._check:
+            return None
+        return "vectors" if self.takes_sparse else "dense vectors"
 
-    def _check(self, X: Any, name: str) -> Array:
-        return as_vectors(X, name)
+    def _check(self, X: Any, name: str) -> Collection:
+        return as_sparse_rows(X, name) if self.takes_sparse and is_sparse(X) else as_vectors(X, name)
+
+
+class RowKernel(VectorKernel):
+    """A kernel of inner products or distances, which dense and sparse rows have."""
+
+    takes_sparse = True
+
+    def _encode(self, X: Collection, name: str) -> Any:
+        return as_rows(X)
 
 
 @dataclass(eq=False, repr=False)
-class Linear(VectorKernel):
+class Linear(RowKernel):
     r"""The inner product, :math:`k(x, z) = x \cdot z`.
 
     Examples
@@ -54,11 +63,12 @@ class Linear(VectorKernel):
         """The inner product of two vectors."""
         return float(namespace(x).sum(x * z))
 
-    def _matrix(self, X: Array, Z: Array | None) -> Array:
-        return inner_products(X, Z)
+    def _matrix(self, X: Any, Z: Any) -> Array:
+        X, Z = alike(X, Z)
+        return X.products(Z)
 
-    def _diag(self, X: Array) -> Array:
-        return namespace(X).sum(X * X, axis=1)
+    def _diag(self, X: Any) -> Array:
+        return X.squared_lengths
 
     def feature_map(self, X: Any) -> Vectors:
         """The vectors themselves."""
@@ -66,7 +76,7 @@ class Linear(VectorKernel):
 
 
 @dataclass(eq=False, repr=False)
-class Polynomial(VectorKernel):
+class Polynomial(RowKernel):
     r"""Products of up to `degree` features, :math:`k(x, z) = (\gamma\, x \cdot z + c)^d`.
 
     Parameters
@@ -99,14 +109,15 @@ class Polynomial(VectorKernel):
         """The polynomial of the inner product."""
         return (self.gamma * float(namespace(x).sum(x * z)) + self.coef0) ** self.degree
 
-    def _matrix(self, X: Array, Z: Array | None) -> Array:
-        gram = inner_products(X, Z)
+    def _matrix(self, X: Any, Z: Any) -> Array:
+        X, Z = alike(X, Z)
+        gram = X.products(Z)
         for rows in row_blocks(gram):
             gram[rows, :] = self._power(gram[rows, :])
         return gram
 
-    def _diag(self, X: Array) -> Array:
-        return self._power(namespace(X).sum(X * X, axis=1))
+    def _diag(self, X: Any) -> Array:
+        return self._power(X.squared_lengths)
 
     def _power(self, products: Array) -> Array:
         base = float(self.gamma) * products + float(self.coef0)
@@ -132,6 +143,10 @@ class ScaledByDistance(Kernel):
         """The distances the scale is compared with, one row and column per object of a checked collection."""
         raise TypeError(f"{type(self).__name__} must define distances(X)")
 
+    def of_distances(self, distances: Array) -> Array:
+        """The kernel of distances in the form it computes with, over them."""
+        raise TypeError(f"{type(self).__name__} must define of_distances(distances)")
+
     @property
     def is_resolved(self) -> bool:
         """True if the scale is a number."""
@@ -155,7 +170,7 @@ class ScaledByDistance(Kernel):
 
 
 @dataclass(eq=False, repr=False)
-class Gaussian(ScaledByDistance, VectorKernel):
+class Gaussian(ScaledByDistance, RowKernel):
     r"""The radial basis function, :math:`k(x, z) = \exp(-\|x - z\|^2 / (2 s^2))`.
 
     Parameters
@@ -179,35 +194,45 @@ class Gaussian(ScaledByDistance, VectorKernel):
         xp = namespace(x)
         return float(xp.exp(-xp.sum((x - z) ** 2) / (2.0 * float(self.scale) ** 2)))
 
-    def distances(self, X: Array) -> Array:
+    def distances(self, X: Collection) -> Array:
         """Euclidean distances."""
-        return self._distances(CentredVectors(X))
+        return self._distances(as_rows(X))
 
-    def _distances(self, X: CentredVectors, limit: float = math.inf) -> Array:
-        squared = squared_distances(X, None, limit)
+    def _distances(self, X: Any, scale: float = math.inf) -> Array:
+        squared = X.squared_distances(None, scale)
         return namespace(squared).sqrt(namespace(squared).clip(squared, 0.0, None))
 
-    def _median(self, X: Array) -> float:
-        vectors = CentredVectors(X)
-        median = self._median_of(self._distances(vectors))
-        limit = _FAR * median * median
-        if float(namespace(X).max(vectors.norms)) <= limit:
-            return median
-        return self._median_of(self._distances(vectors, limit))
+    def _median(self, X: Collection) -> float:
+        rows = as_rows(X)
+        median = self._median_of(self._distances(rows))
+        return median if rows.is_near(median) else self._median_of(self._distances(rows, median))
 
-    def _encode(self, X: Array, name: str) -> CentredVectors:
-        return CentredVectors(X)
+    def of_distances(self, distances: Array) -> Array:
+        """The kernel of squared distances, over them."""
+        return to_gaussian(distances, float(self.scale))
 
-    def _matrix(self, X: CentredVectors, Z: CentredVectors | None) -> Array:
-        scale = float(self.scale)
-        return to_gaussian(squared_distances(X, Z, _FAR * scale * scale), scale)
+    def shared_gram(self, X: Collection, known: dict[str, Any] | None = None) -> Array:
+        """The Gram matrix; squared distances are kept for other scales."""
+        if known is None:
+            return self(X)
+        if "squared distances" not in known:
+            rows = as_rows(X)
+            known["squared distances"] = rows, rows.squared_distances(None, math.inf)
+        rows, squared = known["squared distances"]
+        if not rows.is_near(float(self.scale)):
+            return self(X)
+        return self.of_distances(namespace(squared).asarray(squared, copy=True))
 
-    def _diag(self, X: CentredVectors) -> Array:
-        return ones(X.vectors)
+    def _matrix(self, X: Any, Z: Any) -> Array:
+        X, Z = alike(X, Z)
+        return self.of_distances(X.squared_distances(Z, float(self.scale)))
+
+    def _diag(self, X: Any) -> Array:
+        return X.ones()
 
 
 @dataclass(eq=False, repr=False)
-class Laplacian(ScaledByDistance, VectorKernel):
+class Laplacian(ScaledByDistance, RowKernel):
     r"""The double exponential, :math:`k(x, z) = \exp(-\|x - z\|_1 / s)`.
 
     Parameters
@@ -230,18 +255,31 @@ class Laplacian(ScaledByDistance, VectorKernel):
         xp = namespace(x)
         return float(xp.exp(-xp.sum(xp.abs(x - z)) / float(self.scale)))
 
-    def distances(self, X: Array) -> Array:
+    def distances(self, X: Collection) -> Array:
         """L1 distances."""
-        return city_block(X, X)
+        return as_rows(X).city_block(None)
 
-    def _matrix(self, X: Array, Z: Array | None) -> Array:
-        gram = city_block(X, X if Z is None else matched(X, Z))
-        for rows in row_blocks(gram):
-            gram[rows, :] = exp(gram[rows, :] / -float(self.scale))
-        return gram
+    def of_distances(self, distances: Array) -> Array:
+        """The kernel of L1 distances, over them."""
+        for rows in row_blocks(distances):
+            distances[rows, :] = exp(distances[rows, :] / -float(self.scale))
+        return distances
 
-    def _diag(self, X: Array) -> Array:
-        return ones(X)
+    def shared_gram(self, X: Collection, known: dict[str, Any] | None = None) -> Array:
+        """The Gram matrix; L1 distances are kept for other scales."""
+        if known is None:
+            return self(X)
+        if "L1 distances" not in known:
+            known["L1 distances"] = self.distances(X)
+        distances = known["L1 distances"]
+        return self.of_distances(namespace(distances).asarray(distances, copy=True))
+
+    def _matrix(self, X: Any, Z: Any) -> Array:
+        X, Z = alike(X, Z)
+        return self.of_distances(X.city_block(Z, float(self.scale)))
+
+    def _diag(self, X: Any) -> Array:
+        return X.ones()
 
 
 @dataclass
@@ -251,134 +289,28 @@ class Vectors(FeatureMap):
     dimension: int
 
     def __call__(self, X: Any) -> Array:
-        """The vectors as they are."""
+        """The vectors as they are, sparse ones made dense."""
         # a checked collection is not checked again
-        X = X if getattr(X, "ndim", 0) == 2 and str(X.dtype).endswith("float64") else as_vectors(X)
+        X = X if getattr(X, "ndim", 0) == 2 and str(X.dtype).endswith("float64") else Linear().check(X)
         if X.shape[1] != self.dimension:
             raise ValueError(f"X has {X.shape[1]} features; expected {self.dimension}, as in training")
-        return X
+        return dense_rows(X) if is_sparse(X) else X
 
-
-class CentredVectors:
-    """Vectors and their squared norms around an origin: the mean, or the median, which few far vectors do not move."""
-
-    def __init__(self, vectors: Array, by_median: bool = False) -> None:
-        self.vectors = vectors
-        self.by_median = by_median
-
-    @cached_property
-    def origin(self) -> Array:
-        """The origin; distances do not depend on it, and near it little is lost to cancellation."""
-        xp = namespace(self.vectors)
-        if self.by_median:
-            return xp.sort(self.vectors, axis=0)[self.vectors.shape[0] // 2, :]
-        return xp.mean(self.vectors, axis=0)
-
-    @cached_property
-    def rows(self) -> Array:
-        """The vectors seen from the origin."""
-        return self.vectors - self.origin
-
-    @cached_property
-    def norms(self) -> Array:
-        """Squared distances from the origin."""
-        return namespace(self.rows).sum(self.rows * self.rows, axis=1)
-
-    @cached_property
-    def robust(self) -> CentredVectors:
-        """The same vectors around the median."""
-        return CentredVectors(self.vectors, by_median=True)
-
-    def __len__(self) -> int:
-        return self.vectors.shape[0]
-
-
-def matched(X: Array, Z: Array) -> Array:
-    """`Z` in the library of `X`; an error if the vectors have different lengths."""
-    if X.shape[1] != Z.shape[1]:
-        raise ValueError(
-            f"X has {X.shape[1]} features and Z has {Z.shape[1]}; expected vectors of one length on both sides"
-        )
-    return like(Z, X)
-
-
-def inner_products(X: Array, Z: Array | None) -> Array:
-    """X Zᵀ, exactly symmetric if there is no `Z`."""
-    if Z is not None:
-        return X @ matched(X, Z).T
-    products = X @ X.T
-    # NumPy sees that both sides are one matrix and fills one triangle from the other; others may not
-    return products if is_numpy_array(X) else 0.5 * (products + products.T)
-
-
-def squared_euclidean(X: Array, Z: Array | None, scale: float = 1.0) -> Array:
-    """Squared distances with an error below about 1e-9 of the squared scale; rounding may leave some below zero."""
-    return squared_distances(CentredVectors(X), None if Z is None else CentredVectors(Z), _FAR * scale * scale)
-
-
-def squared_distances(X: CentredVectors, Z: CentredVectors | None, limit: float = math.inf) -> Array:
-    """Squared distances by one matrix product, whose rounding grows with the norms.
-
-    If a norm is above `limit`, the median is the origin, so that a far vector does not spoil the distances of the others,
-    and distances of vectors that are still beyond the limit come from differences.
-    """
-    xp = namespace(X.vectors)
-    if Z is None:
-        others = X.vectors
-        products = inner_products(X.rows, None)
-        left = right = xp.asarray(xp.linalg.diagonal(products), copy=True)
-    else:
-        others = matched(X.vectors, Z.vectors)
-        rows = X.vectors - like(Z.origin, others)
-        products = rows @ like(Z.rows, others).T
-        left, right = xp.sum(rows * rows, axis=1), like(Z.norms, others)
-    squared = to_squared_distances(products, left, right)
-    if max(float(xp.max(left)), float(xp.max(right))) <= limit:
-        return squared
-    if not (X if Z is None else Z).by_median:
-        return squared_distances(X.robust, None if Z is None else Z.robust, limit)
-    for i in np.flatnonzero(to_numpy(left) > limit).tolist():
-        squared[i, :] = xp.sum((others - X.vectors[i, :]) ** 2, axis=1)
-        if Z is None:
-            squared[:, i] = squared[i, :]
-    return squared
-
-
-def to_squared_distances(gram: Array, left: Array, right: Array) -> Array:
-    """‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z), over `gram`; rounding may leave some below zero."""
-    for rows in row_blocks(gram):
-        # the two norms are added first: a sum of two is the same in either order, so symmetry is exact
-        gram[rows, :] = (left[rows, None] + right[None, :]) - 2.0 * gram[rows, :]
-    return gram
+    def sparse_rows(self, X: Any) -> sparse.csr_array:
+        """The vectors, sparse."""
+        return X if is_sparse(X) else super().sparse_rows(X)
 
 
 def to_gaussian(squared: Array, scale: float) -> Array:
     """exp(−d² / (2 scale²)) over the squared distances; those below zero by rounding count as zero."""
-    xp = namespace(squared)
+    xp: Any = namespace(squared)
+    if is_torch_array(squared):
+        tensor: Any = squared
+        return tensor.clamp_(min=0.0).mul_(-0.5 / scale).div_(scale).exp_()
     for rows in row_blocks(squared):
         # divided twice, so that neither a tiny nor a huge scale overflows when squared
         squared[rows, :] = exp(xp.clip(squared[rows, :], 0.0, None) / (-2.0 * scale) / scale)
     return squared
-
-
-def city_block(X: Any, Z: Any) -> Array:
-    """L1 distances of all pairs."""
-    if is_numpy_array(X):
-        from scipy.spatial.distance import cdist
-
-        return cdist(X, Z, "cityblock")
-    if is_torch_array(X):
-        import torch
-
-        return torch.cdist(X, Z, p=1.0)
-    xp = namespace(X)
-    return xp.stack([xp.sum(xp.abs(X[i, :] - Z), axis=1) for i in range(X.shape[0])])
-
-
-def ones(X: Any) -> Array:
-    """A one for each object, in the library and on the device of `X`."""
-    xp = namespace(X)
-    return xp.ones(X.shape[0], dtype=X.dtype, device=None if is_numpy_array(X) else X.device)
 
 
 def sample(X: Collection, pairwise: bool) -> Collection:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, like, namespace
 from mercer.core.collections import Collection, as_objects, count, is_numeric, member, take
+from mercer.core.sparse_rows import is_sparse
 from mercer.kernels.base import Kernel, _same
 
 _BLOCK = 32  # vectors per kernel call when only the diagonal of their matrix is wanted
@@ -187,9 +188,13 @@ def side_by_side(A: Any, B: Any, *, paired: bool = False) -> tuple[Any, Any]:
 
 
 def alone(thing: Any) -> Collection:
-    """Return a collection of one object: an array for a vector or a number."""
+    """Return a collection of one object: an array for a vector or a number, one row for a sparse vector."""
     if isinstance(thing, Real):
         return np.asarray([thing])
+    if hasattr(thing, "columns"):  # a frame or a table of one row
+        return thing
+    if is_sparse(thing):
+        return thing.reshape(1, -1)
     return thing[None, ...] if is_numeric(thing) else np.fromiter([thing], dtype=object, count=1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,15 @@ class EditDistance(Loss):
 
     def compute(self, Y_true: Collection, Y_pred: Collection, paired: bool) -> Array:
         """Distances."""
+        import numba
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import cdist, cpdist
 
         A, B = side_by_side(Y_true, Y_pred, paired=paired)
-        encoded = encode(_sequences(A, "y_true"), _sequences(B, "y_pred"))
-        left, right = ([part.tolist() for part in np.split(codes.symbols, codes.starts[1:-1])] for codes in encoded)
-        return (cpdist if paired else cdist)(left, right, scorer=Levenshtein.distance, dtype=np.float64)
+        left, right = _as_strings(_sequences(A, "y_true"), _sequences(B, "y_pred"))
+        distances = cpdist if paired else cdist
+        workers = numba.get_num_threads()
+        return distances(left, right, scorer=Levenshtein.distance, dtype=np.float64, workers=workers)
 
 
 @dataclass(eq=False, repr=False)
@@ -149,6 +152,17 @@ def _sequences(objects: Collection, name: str) -> list[Any]:
     for i, sequence in enumerate(sequences):
         require_sequence(sequence, f"{name}[{i}]")
     return sequences
+
+
+def _as_strings(*collections: list[Any]) -> list[list[str]]:
+    """Sequences as strings with a character for each symbol; strings themselves are left as they are."""
+    if all(type(sequence) is str for sequences in collections for sequence in sequences):
+        return list(collections)
+    found = []
+    for codes in encode(*collections):
+        text = "".join(map(chr, codes.symbols.tolist()))
+        found.append([text[start:stop] for start, stop in pairwise(codes.starts.tolist())])
+    return found
 
 
 def _are_sets(objects: Collection) -> bool:

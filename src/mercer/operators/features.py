@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from mercer.core.arrays import Array, NumericalWarning, is_array, like, namespace, solve_triangular, to_numpy, zeros
 from mercer.core.collections import Collection, count, take
 from mercer.core.pivoted import pivoted_cholesky
+from mercer.core.pivots import GreedyPivots
+from mercer.core.sparse_rows import is_sparse
 from mercer.core.validation import check_instance, check_whole
 from mercer.kernels import FeatureMap, Gaussian, Kernel
 
@@ -54,7 +56,7 @@ class Nystroem(BaseEstimator):
         if self.rank is not None:
             expected = f"None, or a whole number from 1 to {count(X)}, the number of training objects"
             check_whole(self.rank, "rank", most=count(X), expected=expected)
-        found = pivoted_cholesky(kernel, X, rank=self.rank, tol=self.tol)
+        found = pivoted_cholesky(kernel, X, rank=self.rank, tol=self.tol, pivots=GreedyPivots())
         if found.residual > 0.1:
             share = f"{found.residual:.1%} of the trace of {kernel!r}"
             message = f"{len(found.pivots)} Nyström features leave out {share}; raise rank"
@@ -114,8 +116,8 @@ class RandomFourier(BaseEstimator):
         rng = check_random_state(self.random_state)
         frequencies = rng.standard_normal((rows.shape[1], m)) / float(kernel.scale)
         features = FourierFeatures(kernel, frequencies, rng.uniform(0, 2 * np.pi, m), m, 0.0)
-        some = to_numpy(rows)[rng.permutation(rows.shape[0])[:500]]
-        gram, made = kernel(some), features(some)
+        some = take(rows, rng.permutation(rows.shape[0])[:500])
+        gram, made = to_numpy(kernel(some)), to_numpy(features(some))
         features.residual = float(np.linalg.norm(made @ made.T - gram) / np.linalg.norm(gram))
         return features
 
@@ -134,7 +136,8 @@ class FourierFeatures(FeatureMap):
     def __call__(self, X: Collection) -> Array:
         """Return φ(x) of each object."""
         rows = self.kernel.check(X)
-        waves = rows @ like(self.frequencies, rows) + like(self.phases, rows)
+        frequencies, phases = (a if is_sparse(rows) else like(a, rows) for a in (self.frequencies, self.phases))
+        waves = rows @ frequencies + phases
         return (2.0 / self.dimension) ** 0.5 * namespace(waves).cos(waves)
 
 

@@ -7,14 +7,23 @@ from typing import Any, Self
 from mercer.core.arrays import Array, eye, namespace
 from mercer.core.collections import Collection
 from mercer.kernels import Gaussian, Kernel
-from mercer.kernels.vectors import matched, squared_euclidean
+from mercer.kernels.rows import matched, squared_euclidean
 from mercer.operators.blocks import BlockOperator
 from mercer.operators.valued import OperatorValuedKernel
 
 
 class FieldKernel(OperatorValuedKernel):
-    """Second derivatives of the Gaussian kernel g of scale s, K = (sign·uuᵀ + level·I) g with u = (x − z)/s."""
+    """Second derivatives of the Gaussian kernel g of scale s, K = (sign·uuᵀ + level·I) g with u = (x − z)/s.
 
+    Parameters
+    ----------
+    scale : float or "median"
+        s, a distance, as in `Gaussian`.
+    features : int, optional
+        The dimension d of the field (at least 2 without divergence); set by `resolve`.
+    """
+
+    takes_sparse = False  # the blocks are made of differences
     sign: float
     dimensions: int = 1  # the smallest that a field may have
 
@@ -58,13 +67,6 @@ class CurlFree(FieldKernel):
 
     This is :math:`-s^2\,\nabla\nabla^\top` of the Gaussian kernel; the factor s² makes K(x, x) the identity.
 
-    Parameters
-    ----------
-    scale : float or "median"
-        s, a distance, as in `Gaussian`.
-    features : int, optional
-        The dimension of the field; set by `resolve`.
-
     Examples
     --------
     >>> CurlFree(scale=1.0, features=2).block([0.0, 0.0], [0.0, 0.0])
@@ -84,13 +86,6 @@ class DivergenceFree(FieldKernel):
 
     This is :math:`s^2 (\nabla\nabla^\top - \nabla^2 I)` of the Gaussian kernel. Its sum with the curl-free kernel of the same
     scale is a multiple of the identity (Helmholtz).
-
-    Parameters
-    ----------
-    scale : float or "median"
-        s, a distance, as in `Gaussian`.
-    features : int, optional
-        The dimension d of the field, at least 2; set by `resolve`.
 
     Examples
     --------

@@ -13,7 +13,8 @@ from mercer.core.arrays import Array, exp, like, namespace, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_real
 from mercer.kernels import Gaussian, Kernel, patches
-from mercer.kernels.vectors import matched, median_of
+from mercer.kernels.rows import matched
+from mercer.kernels.vectors import median_of
 from mercer.operators.joint import CoordinateJoint, Group
 
 _SAMPLE = 100  # images whose windowed distances give a median: five thousand pairs at every pixel
@@ -60,7 +61,9 @@ class PatchwiseJoint(CoordinateJoint):
     def groups(self, X: Collection, X2: Collection | None, width: int) -> list[Group]:
         """Return the pixels that lie in the same patches, with the sum of k₀ over these patches divided by c."""
         grid, (rows, others) = self._grid(), _images(X, X2, self.shape, width)
-        grams = patches.patch_grams(self.kernel, grid, rows, others)
+        cut = patches.prepared_patches(self.kernel, grid, rows)
+        other = None if others is None else patches.prepared_patches(self.kernel, grid, like(others, rows))
+        grams = patches.grams_by_place(self.kernel, cut, other)
         average = len(grams) * self.size**2 / width
         return [
             Group(members, reduce(add, (grams[place] for place in places.tolist())) / average)

@@ -155,6 +155,8 @@ class Transformable(OperatorValuedKernel):
            [12., 36.]])
     """
 
+    takes_sparse = False  # maps are functions of arrays
+
     def __init__(self, kernel: Kernel = Gaussian(scale="median"), maps: Sequence[Any] = ()) -> None:  # noqa: B008
         self.kernel = kernel
         self.maps = maps

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, like
-from mercer.core.validation import check_real
+from mercer.core.validation import check_real, is_real, numbers
 from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
 
 _LENGTH = "a finite number, zero or more, in the units of the grid"
@@ -122,9 +122,9 @@ def quadrature_weights(grid: Any, period: float | None = None) -> np.ndarray:
 
 def check_grid(grid: Any, period: float | None = None) -> np.ndarray:
     """Return `grid` as ascending numbers that fit into one period."""
-    points = np.asarray(grid, dtype=float)
+    points = numbers(grid)
     if points.ndim != 1 or len(points) == 0 or not np.all(np.isfinite(points)) or np.any(np.diff(points) <= 0):
         raise ValueError(f"grid={grid!r:.60}; expected finite numbers in ascending order, one for each point")
-    if period is not None and not period > points[-1] - points[0]:
+    if period is not None and not (is_real(period) and period > points[-1] - points[0]):
         raise ValueError(f"period={period!r}; expected more than {points[-1] - points[0]:g}, the width of the grid")
     return points

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, namespace, to_numpy
-from mercer.core.collections import Collection, as_objects, as_vectors
+from mercer.core.collections import Collection, as_objects, as_vectors, reject_non_collection
 from mercer.core.validation import is_real
 from mercer.kernels.base import shown
 from mercer.kernels.features import FeatureMap
@@ -98,12 +98,25 @@ class OperatorValuedKernel(Operator):
         return not kernels or any(kernel.takes_vectors for kernel in kernels)
 
     @property
+    def takes_tables(self) -> bool:
+        """True if inputs are rows of a table."""
+        return any(kernel.takes_tables for kernel in self.kernels())
+
+    @property
+    def takes_sparse(self) -> bool:
+        """True if inputs may be sparse rows."""
+        kernels = self.kernels()
+        return bool(kernels) and all(kernel.takes_sparse for kernel in kernels)
+
+    @property
     def is_resolved(self) -> bool:
         """True if the kernel can be evaluated as it stands."""
         return self.outputs is not None and all(kernel.is_resolved for kernel in self.kernels())
 
     def check(self, X: Collection, name: str = "X") -> Collection:
         """Return `X` as the collection the scalar kernels work on; as vectors if there is no such kernel."""
+        if not self.takes_sparse:
+            reject_non_collection(X, name)
         checked = [kernel.check(X, name) for kernel in self.kernels()]
         return checked[0] if checked else as_vectors(X, name)
 

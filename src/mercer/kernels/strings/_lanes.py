@@ -90,13 +90,7 @@ def aligned(X: Strings, Z: Strings | None) -> tuple[Strings, Strings | None]:
 
 
 def on_lines(shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
-    """An array, not filled, on cache lines of its own: vectors are read whole, and no thread waits for what another writes.
-
-    Examples
-    --------
-    >>> on_lines((3, 2)).shape, on_lines((5,)).ctypes.data % 64
-    ((3, 2), 0)
-    """
+    """An array, not filled, on cache lines of its own: vectors are read whole, and no thread waits for what another writes."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = np.empty(size + 2 * _LINE, dtype=np.uint8)
     start = -memory.ctypes.data % _LINE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from mercer.core.collections import Collection, as_objects, hash_key
 from mercer.core.validation import is_whole
 from mercer.kernels._sparse import Features, translation
 from mercer.kernels.base import Constraint, Kernel
-from mercer.structures.sequences import Codes
+from mercer.structures.sequences import Codes, require_sequence
 
 Length = int | tuple[int, int]
 """One length, or ``(shortest, longest)``."""
@@ -66,11 +66,7 @@ def as_sequences(collection: Any, name: str = "X", *, text: bool | None = None) 
     for i, sequence in enumerate(sequences):
         if isinstance(sequence, str) and text:
             continue
-        if not is_sequence(sequence):
-            raise TypeError(
-                f"{name}[{i}] is {sequence!r:.60}, a {type(sequence).__name__}; expected a sequence: a string, or a list or "
-                "tuple of symbols"
-            )
+        require_sequence(sequence, f"{name}[{i}]", "a sequence: a string, or a list or tuple of symbols")
         if is_text(sequences[i : i + 1]) != text:
             raise TypeError(
                 f"{name} mixes strings and other sequences: {name}[0] is {sequences[0]!r:.40} and {name}[{i}] is "
@@ -88,11 +84,6 @@ def is_text(sequences: Collection) -> bool:
 def as_symbols(sequence: Any) -> Any:
     """A string as it is, another sequence as a tuple, so that parts of it have a hash."""
     return sequence if isinstance(sequence, str) else tuple(sequence)
-
-
-def is_sequence(thing: Any) -> bool:
-    """True for a string, a list, a tuple, another sequence, or a 1-D array."""
-    return isinstance(thing, Sequence) or (isinstance(thing, np.ndarray) and thing.ndim == 1)
 
 
 def _require_hashable(sequence: Any, name: str) -> None:
@@ -156,23 +147,11 @@ def require_one_kind(X: Coded, Z: Coded | None) -> None:
 
 
 def length_range(length: Length) -> range:
-    """The lengths that count.
-
-    Examples
-    --------
-    >>> list(length_range(3)), list(length_range((1, 3)))
-    ([3], [1, 2, 3])
-    """
+    """The lengths that count."""
     shortest, longest = length if isinstance(length, tuple | list) else (length, length)
     return range(int(shortest), int(longest) + 1)
 
 
 def occurring(lengths: range, longest: int) -> range:
-    """The lengths up to that of the longest sequence; the first one if all are longer.
-
-    Examples
-    --------
-    >>> occurring(range(1, 10**9), 4), occurring(range(7, 10**9), 4)
-    (range(1, 5), range(7, 8))
-    """
+    """The lengths up to that of the longest sequence; the first one if all are longer."""
     return range(lengths.start, min(lengths.stop, max(lengths.start, longest) + 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,8 @@ class Mismatch(NumberedKernel, SequenceKernel):
         symbols = np.asarray([index.get(symbol, size) for sequence in X for symbol in sequence], dtype=np.int64)
         found = Numbering(Codes(symbols, starts), length)
         purpose = f"words near the n-grams of {len(X)} sequences under {self!r:.80}"
-        memory.require(len(found.numbers), _neighbours(length, most, size), 4, purpose, "allow fewer mismatches")
+        near = sum(comb(length, changed) * max(size - 1, 0) ** changed for changed in range(most + 1))
+        memory.require(len(found.numbers), near, 4, purpose, "allow fewer mismatches")
         grams, first, which = np.unique(found.numbers, return_index=True, return_inverse=True)
         owner, word = _spread(symbols[found.begin[first][:, None] + np.arange(length)], most, size)
         return _joined(found.row, which, owner, word, len(grams))
@@ -143,12 +145,3 @@ def _joined(
     ends = np.cumsum(sizes)
     inside = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
     return np.repeat(row, sizes), word[np.repeat(begin, sizes) + inside]
-
-
-def _neighbours(length: int, most: int, size: int) -> int:
-    """The number of words that differ from one n-gram over the alphabet in at most `most` places."""
-    total, ways = 0, 1
-    for changed in range(most + 1):
-        total += ways * (max(size - 1, 0) ** changed)
-        ways = ways * (length - changed) // (changed + 1)
-    return total

@@ -111,13 +111,7 @@ class NGramCounts(VocabularyMap):
 
 
 def ngrams(sequence: Any, length: Length) -> Iterator[Hashable]:
-    """The n-grams of one sequence from left to right, shorter ones first: strings of a string, else tuples.
-
-    Examples
-    --------
-    >>> list(ngrams("abc", 2)), list(ngrams(["a", "b"], (1, 2)))
-    (['ab', 'bc'], [('a',), ('b',), ('a', 'b')])
-    """
+    """The n-grams of one sequence from left to right, shorter ones first: strings of a string, else tuples."""
     symbols = base.as_symbols(sequence)
     for n in occurring(length_range(length), len(symbols)):
         for start in range(len(symbols) - n + 1):

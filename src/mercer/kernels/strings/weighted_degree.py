@@ -99,18 +99,12 @@ class PlacedNGrams(VocabularyMap):
 
     def entries(self, sequence: Any) -> Iterator[tuple[tuple[int, Hashable], float]]:
         """Every column of one sequence, as its place and n-gram, with a value; a column may come more than once."""
-        factor = _band(len(sequence), int(self.kernel.shift))
+        factor, symbols = _band(len(sequence), int(self.kernel.shift)), as_symbols(sequence)
         for d in range(1, min(self.kernel.degree, len(sequence)) + 1):
             scale = self.kernel.weight(d) ** 0.5
-            for p, gram in _places(sequence, d):
+            for p in range(len(symbols) - d + 1):
                 for back in range(min(p, self.kernel.shift) + 1):
-                    yield (p - back, gram), scale * factor[back, p - back]
-
-
-def _places(sequence: Any, length: int) -> Iterator[tuple[int, Hashable]]:
-    """Each n-gram of one length with the place where it starts."""
-    symbols = as_symbols(sequence)
-    return ((p, symbols[p : p + length]) for p in range(len(symbols) - length + 1))
+                    yield (p - back, symbols[p : p + d]), scale * factor[back, p - back]
 
 
 def _band(places: int, shift: int) -> np.ndarray:
