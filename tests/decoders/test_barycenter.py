@@ -148,8 +148,8 @@ def test_in_an_estimator_with_leave_one_out_and_saved(tmp_path):
         (Barycenter(structure=1.0), graphs(), ValueError, "structure=1.0"),
         (Barycenter(size=0), graphs(), ValueError, "size=0"),
         (Barycenter(edits=-1), graphs(), ValueError, "edits=-1"),
-        (Barycenter(node_label="kind"), graphs(), ValueError, r"y\[0\] has a node without attribute 'kind'"),
-        (Barycenter(edge_label="kind"), graphs(), ValueError, r"y\[0\] has an edge without attribute 'kind'"),
+        (Barycenter(node_label="kind"), graphs(), ValueError, r"node 0 of y\[0\] has no attribute 'kind'"),
+        (Barycenter(edge_label="kind"), graphs(), ValueError, r"of y\[0\] has no attribute 'kind'"),
     ],
 )
 def test_what_is_refused(decoder, outputs, error, message):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mercer.decoders import ClosedForm
-from mercer.embeddings import Features, Implicit, PrincipalComponents, Spectral
-from mercer.kernels import Gaussian, Linear
+from mercer.embeddings import Distinct, Features, Implicit, PrincipalComponents, Spectral
+from mercer.kernels import Encoded, Gaussian, Linear, NormalScores
+from mercer.kernels.encodings import standardized_linear
 from mercer.testing import check_decoder
 
 
@@ -113,3 +114,25 @@ def test_a_training_output_that_is_decoded_is_ranked_once(outputs):
         assert len(found.objects) == 6
         np.testing.assert_allclose(found.objects[0], outputs[i])
         assert sorted(found.objects.round(9).tolist()) == sorted(outputs.round(9).tolist())
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+@pytest.mark.parametrize("embedding", [Implicit(), Features(), Spectral(), Distinct()], ids=repr)
+def test_z_scores_come_back_as_vectors(embedding, factor):
+    outputs = np.random.default_rng(3).standard_normal((9, 3)) * [1.0, 1e3, 0.0] + [0.0, 7.0, 4.0]
+    kernel = standardized_linear(outputs) if factor == 1.0 else factor * standardized_linear(outputs)
+    fitted = embedding.fit(kernel, outputs)
+    weights = np.random.default_rng(4).dirichlet(np.ones(9), 5)
+    coordinates = fitted.coordinates_
+    points = weights if coordinates is None else weights @ coordinates
+    assert np.allclose(ClosedForm().fit(fitted).decode(points), weights @ outputs)
+    low, high = outputs.min(axis=0), outputs.max(axis=0)
+    far = ClosedForm("data").fit(fitted).decode(50.0 * points)
+    assert np.all((far >= low - 1e-9) & (far <= high + 1e-9))
+
+
+def test_encodings_without_an_inverse_are_refused():
+    outputs = np.random.default_rng(3).standard_normal((9, 3))
+    fitted = Implicit().fit(Encoded(NormalScores(), Linear()).resolve(outputs), outputs)
+    with pytest.raises((TypeError, ValueError), match="Linear"):
+        ClosedForm().fit(fitted)

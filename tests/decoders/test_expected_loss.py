@@ -109,7 +109,7 @@ def test_contract(loss):
 def test_memory_is_checked_before_the_losses(monkeypatch):
     embedding = Implicit().fit(Linear(), np.arange(50.0)[:, None])
     monkeypatch.setattr(memory, "SMALL", 0)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 20_000)
+    monkeypatch.setattr(memory, "available_bytes", lambda *_: 20_000)
 
     def never(y, z):
         raise AssertionError("the loss was called")

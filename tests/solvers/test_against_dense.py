@@ -95,7 +95,7 @@ def test_points_solve_the_coordinate_equation(operator, output_kernel):
     assert np.allclose(model.map_.points(X), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("solver", [Exact(), Cholesky(), LowRank(tol=0.0), Exact(device="cpu"), LowRank(rank=30)])
+@pytest.mark.parametrize("solver", [Exact(), Cholesky(), LowRank(tol=0.0), Exact(device="cpu"), LowRank(30, tol=0.0)])
 @pytest.mark.parametrize("output_kernel", [Linear(), Gaussian(1.0)])
 def test_solvers_agree_with_dense_weights(solver, output_kernel):
     if getattr(solver, "device", None):

@@ -2,7 +2,7 @@
 
 from mercer.decoders.barycenter import Barycenter
 from mercer.decoders.base import Decoder, Ranked, auto_decoder, best, register
-from mercer.decoders.candidates import Blocks, Candidates, ExpectedLoss, Standardized, best_of_blocks
+from mercer.decoders.candidates import Blocks, Candidates, EachOf, ExpectedLoss, Standardized, best_of_blocks
 from mercer.decoders.closed_form import ClosedForm
 from mercer.decoders.fixed_point import FixedPoint
 from mercer.decoders.label_sets import ExpectedF1, Thresholded
@@ -22,6 +22,7 @@ __all__ = [
     "Candidates",
     "ClosedForm",
     "Decoder",
+    "EachOf",
     "EulerianWalk",
     "ExpectedF1",
     "ExpectedLoss",

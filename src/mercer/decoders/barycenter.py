@@ -15,7 +15,7 @@ from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import Decoder, best
 from mercer.decoders.pool import snapped
 from mercer.embeddings.base import Embedding
-from mercer.structures.graphs import as_graphs, networkx
+from mercer.structures.graphs import as_graphs, flatten, networkx
 
 _ROUNDS = 10  # most rounds of the alternating minimisation of a barycentre
 
@@ -32,15 +32,8 @@ class Labels:
         """The labels of the nodes (`part` is "node") or edges ("edge") of these graphs, in order of first appearance."""
         if attribute is None:
             return cls(None, [None])
-        found: dict[Hashable, None] = {}
-        for i, graph in enumerate(graphs):
-            for *_, data in graph.nodes(data=True) if part == "node" else graph.edges(data=True):
-                if attribute not in data:
-                    raise ValueError(
-                        f"y[{i}] has {'a node' if part == 'node' else 'an edge'} without attribute {attribute!r}; expected its "
-                        f"label there. Name another by {part}_label=..., or pass None for graphs without"
-                    )
-                found.setdefault(data[attribute])
+        views = (graph.nodes if part == "node" else graph.edges for graph in graphs)
+        found = dict.fromkeys(label for view in views for *_, label in view(data=attribute))
         return cls(attribute, list(found) or [None])
 
     def of(self, data: dict[str, Any]) -> Hashable:
@@ -59,6 +52,7 @@ class GraphLabels(NamedTuple):
     edges: Labels
 
 
+@dataclass(eq=False, repr=False)
 class Barycenter(Decoder):
     r"""A labelled graph near to those with weight, by a fused Gromov–Wasserstein barycentre (Brogat-Motte et al. 2022).
 
@@ -100,25 +94,13 @@ class Barycenter(Decoder):
     4
     """
 
-    labels_: GraphLabels
-
-    def __init__(  # noqa: PLR0913
-        self,
-        parts: int = 10,
-        structure: float = 0.5,
-        size: int | None = None,
-        edits: int = 0,
-        compare: bool = True,
-        node_label: str | None = "label",
-        edge_label: str | None = None,
-    ) -> None:
-        self.parts = parts
-        self.structure = structure
-        self.size = size
-        self.edits = edits
-        self.compare = compare
-        self.node_label = node_label
-        self.edge_label = edge_label
+    parts: int = 10
+    structure: float = 0.5
+    size: int | None = None
+    edits: int = 0
+    compare: bool = True
+    node_label: str | None = "label"
+    edge_label: str | None = None
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
         """Collect the labels of the training graphs."""
@@ -132,6 +114,7 @@ class Barycenter(Decoder):
             raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
         graphs = as_graphs(embedding.outputs_, "y")
         super().fit(embedding, loss)
+        flatten(graphs, self.node_label, self.edge_label, "y")  # raises an error for a part without a label
         nodes = Labels.of_graphs(graphs, self.node_label, "node")
         self.labels_ = GraphLabels(nodes, Labels.of_graphs(graphs, self.edge_label, "edge"))
         largest = max(graphs, key=lambda own: own.number_of_edges())

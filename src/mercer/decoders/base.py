@@ -96,6 +96,7 @@ class Decoder(BaseEstimator):
                 f"{type(self).__name__} needs {self.needs} as output kernel, and came with {embedding.kernel_!r}; use that, "
                 "decoder='auto', or Candidates() to choose among the training outputs"
             )
+        self._batch()  # a batch size that is none is named before anything is learned
         self.loss_ = None if loss is None else resolve_loss(loss, embedding.kernel_)
         self.embedding_ = embedding
         self.__dict__.pop("_pool", None)

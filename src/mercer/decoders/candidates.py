@@ -188,14 +188,17 @@ class Standardized(Decoder):
         features, offsets = super()._features(objects)
         if self.calibration_ is None:
             return features, offsets
-        xp = namespace(features)
-        usual = like(self.calibration_, features) @ features.T
-        mean, spread = xp.mean(usual, axis=0), xp.std(usual, axis=0)
-        # a candidate that scores the same for all inputs, up to rounding, never scores better than usual
-        varies = spread > _ROUNDING * xp.abs(mean)
-        power = float(self.strength)
-        scale = xp.where(varies, xp.where(varies, spread, xp.ones_like(spread)) ** -power, xp.zeros_like(spread))
-        return features * scale[:, None], power * mean * scale
+        return standardized(features, like(self.calibration_, features) @ features.T, float(self.strength))
+
+
+def standardized(features: Array, usual: Array, strength: float) -> tuple[Array, Array]:
+    """Return the features and offsets of candidates whose scores are standardised by their `usual` scores, a column each."""
+    xp = namespace(features)
+    mean, spread = xp.mean(usual, axis=0), xp.std(usual, axis=0)
+    # a candidate that scores the same for all inputs, up to rounding, never scores better than usual
+    varies = spread > _ROUNDING * xp.abs(mean)
+    scale = xp.where(varies, xp.where(varies, spread, xp.ones_like(spread)) ** -strength, xp.zeros_like(spread))
+    return features * scale[:, None], strength * mean * scale
 
 
 @dataclass
@@ -217,6 +220,26 @@ class Blocks:
     """
 
     blocks: Iterable[Any]
+
+
+@dataclass
+class EachOf:
+    """Candidates of each input: one collection per input, whatever outputs look like.
+
+    Parameters
+    ----------
+    sets : sequence of collections
+        The outputs to choose from, for each input.
+
+    Examples
+    --------
+    >>> from mercer import DependencyEstimator
+    >>> model = DependencyEstimator(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    >>> model.predict([[0.0], [2.0]], candidates=EachOf([[0.0, 1.0], [0.0, 1.0]]))
+    array([0., 1.])
+    """
+
+    sets: Any
 
 
 def best_of_blocks(

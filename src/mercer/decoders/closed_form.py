@@ -12,6 +12,7 @@ from mercer.core.collections import Collection, as_vectors, concatenate, take
 from mercer.decoders.base import Decoder, Ranked, check_count, is_distance_of, layers, register, unscaled
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
+from mercer.kernels.encodings import Encoded, ZScores
 from mercer.kernels.vectors import Linear
 from mercer.losses import Loss, SquaredError
 
@@ -113,9 +114,9 @@ def _joined(first: Ranked, rest: Ranked, k: int) -> Ranked:
 class ClosedForm(VectorDecoder):
     r"""The vector a point of a linear kernel is, :math:`\hat y = \mu + \sum_j w_j (y_j - \mu)`.
 
-    The origin μ is 0 for `Linear`, and the mean for ``Linear().centered()``. Every vector is a possible answer, so nothing is
-    searched; in a box, each coordinate is moved to its nearest limit. `rank` gives the answer first, then the training outputs
-    in the box.
+    The origin μ is 0 for `Linear`, and the mean for ``Linear().centered()`` and for z-scores (`mercer.kernels.ZScores`). Every
+    vector is a possible answer, so nothing is searched; in a box, each coordinate is moved to its nearest limit. `rank` gives
+    the answer first, then the training outputs in the box.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ class ClosedForm(VectorDecoder):
     [[0.5, 0.5]]
     """
 
-    kernels = (Linear,)
+    kernels = (Linear, Encoded)
     needs = "Linear()"
 
     def __init__(self, bounds: Any = None) -> None:
@@ -142,9 +143,10 @@ class ClosedForm(VectorDecoder):
 
     @classmethod
     def decodes(cls, kernel: Kernel) -> bool:
-        """For the inner product of vectors, around the origin or around a mean."""
+        """For the inner product of vectors, around the origin or around a mean, and for that of z-scores."""
         found = layers(kernel)
-        return isinstance(found.core, Linear) and not found.normalized
+        core = found.core.kernel if isinstance(getattr(found.core, "encoding", None), ZScores) else found.core
+        return isinstance(core, Linear) and not found.normalized
 
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
@@ -162,8 +164,13 @@ class ClosedForm(VectorDecoder):
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
         """The vector of each point; an output left out does not stretch the box of the data."""
+        encoding = getattr(layers(self.embedding_.kernel_).core, "encoding", None)
         if self.embedding_.coordinates_are_outputs:
             vectors = like(as_vectors(H, "H"), self.vectors_)
+        elif encoding is not None:
+            scores = isinstance(self.embedding_.kernel_, Encoded)  # without a factor around it
+            explicit = scores and hasattr(self.embedding_, "feature_map_")
+            vectors = encoding.inverse(H if explicit else self._weights(H) @ encoding(self.vectors_))
         else:
             weights = self._weights(H)
             vectors = weights @ self.vectors_

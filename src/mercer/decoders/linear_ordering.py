@@ -30,12 +30,6 @@ def best_order(gains: np.ndarray, width: int, time_limit: float) -> Ordered:
     a component the search runs over sets of leading items: of all orders of one set only the best is kept (dynamic programming
     over subsets), and sets whose bound is below the best order known are dropped (branch and bound), as are the least promising
     beyond `width` of one size or after `time_limit` seconds, for which the gap accounts.
-
-    Examples
-    --------
-    >>> g = np.array([[0.0, 2.0, -1.0], [-2.0, 0.0, 2.0], [1.0, -2.0, 0.0]])
-    >>> best_order(g, width=100, time_limit=1.0)
-    Ordered(order=array([0, 1, 2]), value=3.0, gap=0.0)
     """
     deadline = time.perf_counter() + time_limit
     parts, gap = [], 0.0

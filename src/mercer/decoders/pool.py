@@ -74,11 +74,6 @@ def top(scores: Array, k: int, slack: Array | float = 0.0) -> tuple[np.ndarray, 
     """Columns and values of the k largest scores of each row, best first, ties by lowest column.
 
     Scores at most `slack` (one for each row) below the first of their kind tie with it, and get its value.
-
-    Examples
-    --------
-    >>> top(np.array([[1.0, 3.0, 3.0, 2.0, 3.0]]), 2)
-    (array([[1, 2]]), array([[3., 3.]]))
     """
     if k == 1:
         xp = namespace(scores)
@@ -106,12 +101,6 @@ def snapped(values: np.ndarray) -> np.ndarray:
 
     Values that differ by rounding become equal, and sums of them are exact: a search over them finds the same ties whatever
     batch the row came in.
-
-    Examples
-    --------
-    >>> row = snapped(np.array([[0.1 + 0.2, 0.3, 1.0]]))[0]
-    >>> bool(row[0] == row[1]), float(row[2])
-    (True, 1.0)
     """
     largest = np.abs(values).max(axis=tuple(range(1, values.ndim)), keepdims=True, initial=0.0)
     # 0.7: rows whose largest value is a power of two, up to rounding, get one grid

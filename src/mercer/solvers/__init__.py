@@ -1,10 +1,12 @@
 """Solvers: how the regularised system is solved."""
 
 from mercer.core.gram_eigh import GramEigh
+from mercer.core.sketch import SparseSketch
 from mercer.solvers.base import Auto, Choice, KernelBasis, PointMap, RidgeProblem, Solver, register
 from mercer.solvers.conjugate_gradient import Solution, conjugate_gradient
 from mercer.solvers.exact import Cholesky, Exact, ExplicitFeatures
 from mercer.solvers.factorization import Factorization
+from mercer.solvers.iterative import ConjugateGradient
 from mercer.solvers.low_rank import LowRank
 from mercer.solvers.ridge_path import RidgePath
 from mercer.solvers.structured import Structured
@@ -14,6 +16,7 @@ __all__ = [
     "Auto",
     "Choice",
     "Cholesky",
+    "ConjugateGradient",
     "Exact",
     "ExplicitFeatures",
     "Factorization",
@@ -25,6 +28,7 @@ __all__ = [
     "RidgeProblem",
     "Solution",
     "Solver",
+    "SparseSketch",
     "Structured",
     "Tridiagonal",
     "conjugate_gradient",

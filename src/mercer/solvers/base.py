@@ -24,7 +24,6 @@ from mercer.operators.identity import Identity
 if TYPE_CHECKING:
     from mercer.solvers.factorization import Factorization
 
-EXACT_MATRICES = 8  # most n×n matrices an exact fit holds at once (measured by ``python -m experiments bench core``)
 _NUMBERS = 2**24  # most kernel values a prediction holds at once
 
 
@@ -91,6 +90,13 @@ class RidgeProblem:
         """The number of pairs, n."""
         return count(self.inputs)
 
+    def matrices(self, own: float, each: float = 6.0) -> float:
+        """Return the number of n×n matrices of a fit that holds `own` of them, and `each` arrays of the size of the targets.
+
+        ``python -m experiments bench core`` measures them.
+        """
+        return own + each * (0.7 if self.targets is None else self.targets.shape[1] / self.size)
+
     @cached_property
     def roots(self) -> np.ndarray | None:
         """Square roots of the sample weights; None if all are one."""
@@ -156,7 +162,7 @@ class RidgeProblem:
 
     def decomposed(self, device: str | None = None) -> GramEigh:
         """Decompose the scaled Gram matrix, orthogonal to the constant."""
-        gram = self.gram(EXACT_MATRICES, decomposed=True, device=device)
+        gram = self.gram(self.matrices(3.2), decomposed=True, device=device)
         return self.decompose(gram, f"the input Gram matrix of {self.kernel!r}")
 
     def decompose_features(self, rows: Array) -> GramEigh:
@@ -235,8 +241,8 @@ def gram_matrix(kernel: Kernel, objects: Collection, side: str, matrices: float,
     """Return the Gram matrix of `objects`, checked; raise MemoryError unless `matrices` of its size fit."""
     n = count(objects)
     if matrices * n * n >= memory.SMALL:
-        way_out = "fit on fewer pairs, or use solver=LowRank(rank=...), whose memory grows with n·rank and not with n²"
-        memory.require(n, n, matrices, f"the exact fit ({side} kernel)", way_out)
+        way_out = "use solver='auto', ConjugateGradient() or LowRank(rank=...), whose memory grows with n·rank and not with n²"
+        memory.require_near(objects, (n, n, matrices), f"the exact fit ({side} kernel)", way_out)
     gram = kernel(objects)
     check_gram(gram, kernel, side, decomposed=decomposed)
     return gram
@@ -371,6 +377,8 @@ class Solver(BaseEstimator):
     """True if it solves for one value of alpha only; `Auto` then asks it for one alpha only."""
     makes_gram: bool = False
     """True if the whole Gram matrix of the inputs is made, which folds may share."""
+    why: str = "it supports the problem"
+    """One sentence on why this solver is chosen; ``{kernel}`` stands for that of the inputs."""
 
     def supports(self, problem: RidgeProblem) -> str | None:
         """Return the reason why this solver cannot solve `problem`; None if it can."""
@@ -383,13 +391,25 @@ class Solver(BaseEstimator):
             raise ValueError(f"solver={self!r} does not solve this problem: {against}")
         return Choice(clone(self), "given")
 
+    def matrices(self, problem: RidgeProblem) -> float:
+        """Return the number of n×n matrices that a fit holds at once; 0 if its memory does not grow with n²."""
+        return 0.0
+
+    def too_large(self, problem: RidgeProblem) -> str | None:
+        """Return why a problem is too large for this solver on this machine, so that `Auto` asks the next; None if it is not."""
+        needed = int(8 * self.matrices(problem) * problem.size**2)
+        free = memory.available_bytes(problem.inputs) if needed >= 8 * memory.SMALL else needed
+        if needed <= free:
+            return None
+        return f"{self!r} needs {needed / 2**30:.3g} GiB and {free / 2**30:.3g} GiB are free"
+
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Do the work that is shared by all values of alpha."""
         raise TypeError(f"{type(self).__name__} must define factorize(problem)")
 
     def reason(self, problem: RidgeProblem) -> str:
         """Return one sentence on why this solver is chosen for a problem it supports."""
-        return f"{self!r} supports it"
+        return self.why.format(kernel=problem.kernel)
 
     def report(self, factorization: Factorization, embedding: Any) -> None:
         """Set attributes of this solver that describe a fit."""
@@ -407,17 +427,22 @@ class Choice(NamedTuple):
 
 
 class Auto(Solver):
-    """Ask solvers in order, and take the first that supports the problem; by default the exact ones.
+    """Ask solvers in order, and take the first that supports the problem and for which it is not too large.
 
-    ====================  ======================================================
-    solver                supports
-    ====================  ======================================================
-    `ExplicitFeatures`    separable operators, fewer input features than pairs
-    `Cholesky`            the identity operator, one alpha
-    `Tridiagonal`         other separable operators, one alpha, NumPy
-    `Exact`               separable operators, alpha chosen
-    `Structured`          any operator-valued kernel, missing outputs
-    ====================  ======================================================
+    =====================  ======================================================
+    solver                 takes
+    =====================  ======================================================
+    `ExplicitFeatures`     separable operators, fewer input features than pairs
+    `Cholesky`             the identity operator, one alpha
+    `Tridiagonal`          other separable operators, one alpha, NumPy
+    `Exact`                separable operators, alpha chosen
+    `Structured`           any operator-valued kernel, missing outputs
+    `ConjugateGradient`    separable operators, n×n matrices that do not fit
+    `LowRank`              the same, too many pairs to compare each with each
+    =====================  ======================================================
+
+    The first five are exact, and so are conjugate gradients, to a relative residual of 1e-8. A problem too large for all that
+    support it is left to the last of them, which says what is missing.
 
     Parameters
     ----------
@@ -438,14 +463,22 @@ class Auto(Solver):
         self.solvers = solvers
 
     def choose(self, problem: RidgeProblem) -> Choice:
-        """Return the first solver that supports the problem, and the reason."""
-        refused = []
+        """Return the first solver that supports the problem and has room for it, and the reason."""
+        refused: list[str] = []
+        crowded: list[str] = []
+        last = None
         for solver in REGISTERED if self.solvers is None else self.solvers:
             against = "it solves one alpha" if solver.one_alpha and problem.alpha is None else solver.supports(problem)
-            if against is None:
-                return Choice(solver, solver.reason(problem))
-            refused.append(f"{solver!r}: {against}")
-        raise ValueError("no solver supports this problem. " + "; ".join(refused))
+            if against is not None:
+                refused.append(f"{solver!r}: {against}")
+                continue
+            last, without_room = solver, solver.too_large(problem)
+            if without_room is None:
+                return Choice(clone(solver), "; ".join([solver.reason(problem), *crowded]))
+            crowded.append(without_room)
+        if last is None:
+            raise ValueError("no solver supports this problem. " + "; ".join(refused))
+        return Choice(clone(last), last.reason(problem))
 
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Factorize by the solver that is chosen."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -47,37 +48,46 @@ def conjugate_gradient(
         Stop at ‖b − A x‖ ≤ tol·‖b‖.
     max_iter : int
         Most products with A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> A = np.array([[2.0, 1.0], [1.0, 3.0]])
-    >>> found = conjugate_gradient(lambda x: A @ x, np.array([3.0, 4.0]))
-    >>> found.values.round(10), found.iterations, found.converged
-    (array([1., 1.]), 2, True)
     """
     xp = namespace(right)
-
-    def dot(a: Array, b: Array) -> float:
-        return float(xp.sum(a * b))
-
-    target = tol * dot(right, right) ** 0.5
-    x, r = xp.zeros_like(right), right
-    direction, before, iterations = xp.zeros_like(right), 1.0, 0
-    while dot(r, r) ** 0.5 > target and iterations < max_iter and before > 0:
-        z = r if precondition is None else precondition(r)
-        along = dot(r, z)
-        direction = z + (along / before) * direction
-        product = apply(direction)
-        step = along / dot(direction, product)
-        x, r, before = x + step * direction, r - step * product, along
-        iterations += 1
+    size = float(xp.sum(right * right)) ** 0.5
+    x, iterations = iterate(apply, right, precondition or (lambda r: r), tol * size, max_iter)
     if iterations == 0:
-        return Solution(x, 0, 0.0 if target == 0 else 1.0, target == 0)
+        return Solution(x, 0, 0.0 if size == 0 else 1.0, size == 0)
     r = right - apply(x)
-    residual = (dot(r, r) / dot(right, right)) ** 0.5
+    residual = float(xp.sum(r * r)) ** 0.5 / size
     # rounding may have moved the residual of the recurrence away from the true one
     return Solution(x, iterations, residual, residual <= 10.0 * tol)
+
+
+def iterate(
+    apply: LinearOperator, right: Array, precondition: LinearOperator, target: Any, max_iter: int
+) -> tuple[Array, int]:
+    """Return x with ‖b − A x‖ ≤ target by the recurrence of conjugate gradients, and the number of products it took.
+
+    With an array of targets, one for each column, columns are systems of their own that share their products.
+    """
+    xp, axis = namespace(right), 0 if getattr(target, "ndim", 0) else None
+
+    def ratio(above: Array, below: Array) -> Array:
+        positive = below > 0
+        return xp.where(positive, above / xp.where(positive, below, xp.ones_like(below)), xp.zeros_like(below))
+
+    x, r, direction, iterations = xp.zeros_like(right), right, xp.zeros_like(right), 0
+    before = xp.zeros_like(xp.sum(right, axis=axis))
+    while iterations < max_iter:
+        running = xp.sqrt(xp.sum(r * r, axis=axis)) > target
+        if not bool(xp.any(running)):
+            break
+        z = precondition(r)
+        along = xp.where(running, xp.sum(r * z, axis=axis), xp.zeros_like(before))
+        if not bool(xp.any(along > 0)):
+            break
+        direction = z + ratio(along, before) * direction
+        product = apply(direction)
+        step = ratio(along, xp.sum(direction * product, axis=axis))
+        x, r, before, iterations = x + step * direction, r - step * product, along, iterations + 1
+    return x, iterations
 
 
 class SketchedPreconditioner:

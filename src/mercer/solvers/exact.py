@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, add_to_diagonal, cholesky, namespace, not_psd_message, solve_triangular, to_numpy
+from mercer.core.arrays import (
+    Array,
+    NumericalWarning,
+    add_to_diagonal,
+    cholesky,
+    is_numpy_array,
+    namespace,
+    not_psd_message,
+    solve_triangular,
+    to_numpy,
+)
 from mercer.core.collections import Collection
 from mercer.core.validation import check_choice
 from mercer.kernels.features import FeatureMap
@@ -59,6 +70,10 @@ class Exact(Solver):
             return "choosing alpha needs the whole path, which one eigendecomposition gives"
         return f"{type(problem.operator).__name__} couples the outputs, and eigendecompositions uncouple them exactly"
 
+    def matrices(self, problem: RidgeProblem) -> float:
+        """Return about three, or five of other libraries than NumPy, and more with many targets."""
+        return problem.matrices(3.2 if is_numpy_array(problem.inputs) else 5.0)
+
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Make the Gram matrix and decompose it."""
         return RidgePath.of(problem, problem.decomposed(self.device), problem.basis(), self.penalty)
@@ -88,6 +103,8 @@ class ExplicitFeatures(Solver):
     (6, 2)
     """
 
+    why = "{kernel!r} has few features: m×m in place of n×n"
+
     def supports(self, problem: RidgeProblem) -> str | None:
         """Return a reason for kernels that do not have fewer features than there are pairs."""
         if problem.targets is None:
@@ -97,10 +114,6 @@ class ExplicitFeatures(Solver):
         if found is None or not found.dimension < problem.size:
             return against or f"{problem.kernel!r} does not have fewer explicit features than there are pairs"
         return None
-
-    def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is chosen."""
-        return f"{problem.kernel!r} has few features: m×m in place of n×n"
 
     def factorize(self, problem: RidgeProblem) -> RidgePath:
         """Decompose the m×m matrix of the features."""
@@ -128,6 +141,7 @@ class Cholesky(Solver):
     Cholesky()
     """
 
+    why = "one alpha with the identity operator needs one Cholesky factor"
     one_alpha = True
     makes_gram = True
 
@@ -141,23 +155,27 @@ class Cholesky(Solver):
             return against
         return f"it is for the identity operator, and came with operator={problem.operator!r}; use solver='auto' or Exact()"
 
-    def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is chosen."""
-        return "one alpha with the identity operator needs one Cholesky factor"
+    def matrices(self, problem: RidgeProblem) -> float:
+        """Return about one, and an inverse more if pairs are left out."""
+        targets = 0.0 if problem.targets is None else 3.0 * problem.targets.shape[1] / problem.size
+        return 1.2 + targets + 3.0 * problem.wants_left_out
 
     def factorize(self, problem: RidgeProblem) -> CholeskyFactor:
         """Factor k + αI, in the memory of k."""
         assert problem.alpha is not None
-        gram, alpha = problem.gram(device=self.device), problem.alpha
+        gram, alpha = problem.gram(self.matrices(problem), device=self.device), problem.alpha
         with suppress(np.linalg.LinAlgError):
             return CholeskyFactor(problem, cholesky(add_to_diagonal(gram, alpha)))
         values = np.linalg.eigvalsh(to_numpy(problem.gram()))
         rounding = 10 * problem.size * np.finfo(float).eps * values[-1]
         if values[0] > -rounding:
-            raise ValueError(
-                f"alpha={alpha:g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
-                f"{values[-1]:.3g}; use alpha={rounding:.1g} or more, or solver=Exact(), which works without it"
+            warnings.warn(
+                f"alpha={alpha:.3g} is lost in the rounding of the input Gram matrix, whose largest eigenvalue is "
+                f"{values[-1]:.3g}; {rounding:.3g} was used. solver=Exact() works without it",
+                NumericalWarning,
+                stacklevel=3,
             )
+            return CholeskyFactor(problem, cholesky(add_to_diagonal(problem.gram(device=self.device), rounding)))
         name = f"the input Gram matrix of {problem.kernel!r}, at alpha={alpha:g},"
         raise ValueError(not_psd_message(name, values[0], values[-1]))
 

@@ -30,6 +30,8 @@ class Factorization:
 
     residual: float = 0.0
     """Share of the Gram matrix that is left out; 0 for exact solvers."""
+    rank: int | None = None
+    """The number of features that stand for the Gram matrix; None for all of it."""
     reason: str = ""
     """Why the problem is solved this way; empty for the reason of the solver."""
     exact: bool = True
@@ -39,6 +41,11 @@ class Factorization:
 
     def __init__(self, problem: RidgeProblem) -> None:
         self.problem = problem
+
+    @property
+    def for_choosing_alpha(self) -> Factorization:
+        """The factorization on which alpha is chosen; another than this one if a solution takes long."""
+        return self
 
     def solve(self, right: Array, alpha: float) -> Array:
         """Return (k + αI)⁻¹ times `right`."""

@@ -1,16 +1,24 @@
-"""The low-rank solver: pivoted incomplete Cholesky on both sides."""
+"""The low-rank solver: few columns of the Gram matrices on both sides."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
-from mercer.core.arrays import NumericalWarning, on_device, solve_triangular
-from mercer.core.pivoted import pivoted_cholesky
+from mercer.core import memory
+from mercer.core.arrays import NumericalWarning, on_device
+from mercer.core.columns import ColumnChoice
 from mercer.embeddings.pivoted import Pivoted
-from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite
+from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite, register
 from mercer.solvers.exact import separable_only
+from mercer.solvers.factorization import Factorization
+from mercer.solvers.feature_ridge import FeatureRidge, FeatureSpace
 from mercer.solvers.ridge_path import RidgePath
+from mercer.solvers.structured import Structured
+
+COPIES = 6
+"""Arrays of the size of the factor that a path holds at once."""
 
 
 class LowRank(Solver):
@@ -21,11 +29,17 @@ class LowRank(Solver):
     Parameters
     ----------
     rank : int, optional
-        Most columns to take on each side (the paper's m₁ = m₂).
+        Most columns to take on each side (the paper's m₁ = m₂); by default as many as fit in memory.
     tol : float, default=1e-6
         Stop when this share of the trace is left, or at the rank if that comes first.
     device : str, optional
         Where the algebra runs, through PyTorch; by default where the kernel's columns are.
+    pivots : {"random", "greedy", "uniform", "leverage"} or SparseSketch, default="random"
+        The choice of columns: with probability proportional to the part of k(x, x) that is left (randomly pivoted Cholesky,
+        Chen et al. 2023), the largest part that is left, all alike (Nyström), by ridge leverage scores, or random
+        combinations of columns in place of single ones (`SparseSketch`, El Ahmad et al.).
+    random_state : int, default=0
+        Seed of the choice; one seed gives one model.
 
     Examples
     --------
@@ -34,42 +48,73 @@ class LowRank(Solver):
     >>> from mercer.solvers import RidgeProblem
     >>> X = np.linspace(0, 1, 100)[:, None]
     >>> found = LowRank(tol=1e-8).factorize(RidgeProblem(Gaussian(1.0), X, X))
-    >>> len(found.spectrum.pivots) < 12, found.residual < 1e-8
+    >>> found.rank < 12, found.residual < 1e-8
     (True, True)
     """
 
-    def __init__(self, rank: int | None = None, tol: float = 1e-6, device: str | None = None) -> None:
+    def __init__(
+        self,
+        rank: int | None = None,
+        tol: float = 1e-6,
+        device: str | None = None,
+        pivots: Any = "random",
+        random_state: int = 0,
+    ) -> None:
         self.rank = rank
         self.tol = tol
         self.device = device
+        self.pivots = pivots
+        self.random_state = random_state
+
+    why = "few columns of {kernel!r} stand for all of it; see residual_ for what they leave out"
 
     def supports(self, problem: RidgeProblem) -> str | None:
         """Return a reason for operators that are not separable, and missing targets."""
         return separable_only(problem)
 
     def output_embedding(self) -> Pivoted:
-        """Return the factor of the output side, of the same rank and tolerance."""
-        return Pivoted(self.rank, self.tol)
+        """Return the factor of the output side, with the same rank, tolerance and choice of columns."""
+        return Pivoted(self.rank, self.tol, self.pivots, self.random_state)
 
-    def report(self, factorization: RidgePath, embedding: Pivoted) -> None:  # type: ignore[override]
+    def report(self, factorization: Factorization, embedding: Any) -> None:
         """Set the rank and the shares of the trace left out on both sides."""
-        self.rank_, self.residual_ = factorization.spectrum.values.shape[0], factorization.residual
-        self.output_residual_ = float(getattr(embedding, "residual_", 0.0))
-        if not embedding.fixed and embedding.coordinates_ is not None:
-            _warn_low_rank(self.output_residual_, "output", embedding.coordinates_.shape[1])
+        self.rank_, self.residual_ = factorization.rank, factorization.residual
+        self.output_residual_ = warn_of_outputs(embedding)
 
-    def factorize(self, problem: RidgeProblem) -> RidgePath:
-        """Factor the Gram matrix on pivots, and diagonalise the factor."""
+    def factorize(self, problem: RidgeProblem) -> Factorization:
+        """Factor the Gram matrix on few columns; diagonalise the factor unless one map is all that is asked for."""
+        found = self.approximation(problem)
+        assert found.rank is not None
+        _warn_low_rank(found.residual, "input", found.rank)
+        return found
+
+    def approximation(self, problem: RidgeProblem) -> FeatureRidge | RidgePath:
+        """Return the same as `factorize`, without a warning if much is left out."""
         kernel, inputs = problem.kernel, problem.inputs
-        found = pivoted_cholesky(kernel, inputs, rank=self.rank, tol=self.tol)
+        n = problem.size
+        fitting = memory.available_bytes(inputs) // (8 * n * COPIES)
+        rank = max(1, fitting) if self.rank is None and fitting < n else self.rank
+        found = ColumnChoice(rank, self.tol, self.pivots, self.random_state).factor(kernel, inputs)
         check_finite(found.factor, kernel, "input")
-        _warn_low_rank(found.residual, "input", len(found.pivots))
-        factor, triangle = on_device(found.factor, self.device), on_device(found.triangle, self.device)
-        spectrum = problem.decompose_features(factor)
-        basis = solve_triangular(triangle, spectrum.basis, transpose=True)
-        mean = None if spectrum.mean is None else triangle @ spectrum.mean
-        spectrum = replace(spectrum, basis=basis, pivots=found.pivots, residual=found.residual, mean=mean)
-        return RidgePath.of(problem, spectrum, KernelBasis.of(kernel, inputs, found.pivots))
+        basis, rows = KernelBasis.of(kernel, inputs, found.pivots), on_device(found.factor, self.device)
+        one_map = problem.alpha is not None and problem.operator.is_identity and not problem.wants_left_out
+        if one_map and problem.targets is not None:
+            return FeatureRidge(problem, FeatureSpace(rows, found.on_pivots, basis, found.residual), self)
+        spectrum, m = problem.decompose_features(rows), rows.shape[1]
+        mean = None if spectrum.mean is None else found.values_of(spectrum.mean)
+        on_pivots = found.on_pivots(spectrum.basis)
+        spectrum = replace(spectrum, basis=on_pivots, pivots=found.pivots, residual=found.residual, mean=mean)
+        path = RidgePath.of(problem, spectrum, basis)
+        path.rank = m
+        return path
+
+
+def warn_of_outputs(embedding: Any) -> float:
+    """Return the share of the trace of the output kernel that its coordinates leave out; warn if that is much."""
+    residual = float(getattr(embedding, "residual_", 0.0))
+    if not embedding.fixed and embedding.coordinates_ is not None:
+        _warn_low_rank(residual, "output", embedding.coordinates_.shape[1])
+    return residual
 
 
 def _warn_low_rank(residual: float, side: str, columns: int) -> None:
@@ -81,3 +126,6 @@ def _warn_low_rank(residual: float, side: str, columns: int) -> None:
             NumericalWarning,
             stacklevel=4,
         )
+
+
+register(LowRank(), after=Structured)

@@ -61,8 +61,7 @@ class RidgePath(Factorization):
         ones = xp.ones((1,), dtype=spectrum.vectors.dtype, device=getattr(spectrum.vectors, "device", None))
         self.gains = ones if operator is None else operator.values
         self.residual = spectrum.residual
-        square = spectrum.vectors.shape[0] == spectrum.vectors.shape[1] + (spectrum.constant is not None)
-        self.complete = square and not spectrum.from_features
+        self.complete = spectrum.complete
         self.roots: Array | None = None
         self.members: list[np.ndarray] | None = None
         self.basis: Any = None
@@ -126,6 +125,14 @@ class RidgePath(Factorization):
             return found, None
         return found, self._mean_target() - spectrum.mean @ found
 
+    def centred_solve(self, right: Array, alphas: Array) -> Array:
+        """Return (k + αI)⁻¹ times `right`, which is orthogonal to the constant, with an alpha for each column."""
+        vectors, values = self.spectrum.vectors, self.spectrum.values[:, None]
+        # with less than rounding the result would not be positive definite where U is orthonormal only roughly
+        rounding = 1000.0 * float(namespace(values).finfo(values.dtype).eps) * float(values[-1, 0])
+        alphas = namespace(alphas).clip(alphas, rounding, None)
+        return (right - vectors @ (values / (values + alphas) * (vectors.T @ right))) / alphas
+
     def dual(self, alpha: float) -> Array:
         """Return Z, the solution of k Z C + αZ = V orthogonal to the constant."""
         xp = namespace(self.inside)
@@ -139,6 +146,18 @@ class RidgePath(Factorization):
         if self.targets is None:
             return clear_own_weights(-left, self.members)
         return self._unscaled(self.targets) - left
+
+    def some_left_out_points(self, alpha: float, rows: np.ndarray) -> Array:
+        """Return the left-out points of some pairs, with as much less work where pairs are left out one by one."""
+        if self.targets is None or self.members is not None or self.operator is not None:
+            return take(self.left_out_points(alpha), rows)
+        residual, vectors = self._residual(alpha), take(self.spectrum.vectors, rows)
+        if self.complete:
+            left = vectors @ (residual * self.inside)
+        else:
+            left = take(self._rotated, rows) - vectors @ ((1.0 - residual) * self.inside)
+        left = self._unscaled(left / take(self._diagonal(residual), rows), rows)
+        return take(self._unscaled(self.targets), rows) - left
 
     def left_out_residuals(self, alpha: float) -> Array:
         """Return vⱼ − h₋ⱼ(xⱼ) for each pair; of weights on the training outputs without targets."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.arrays import Array, NumericalWarning, eye, like, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, eye, like, namespace
 from mercer.core.collections import take
 from mercer.core.gram_eigh import GramEigh
 from mercer.core.validation import check_choice, check_real, check_whole
-from mercer.operators.blocks import BlockOperator, FactoredBlocks, KroneckerSum
+from mercer.operators.blocks import BlockOperator, FactoredBlocks, KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel
 from mercer.solvers.base import FeatureBasis, PointMap, RidgeProblem, Solver, check_gram, register
 from mercer.solvers.block_systems import BlockSystem, PerDirection, PerEigenvector, TwoTerms, common_basis, pencil
@@ -44,6 +44,8 @@ class Structured(Solver):
     Structured(tol=1e-06)
     """
 
+    why = "an operator-valued kernel is solved as its structure allows"
+
     def __init__(self, tol: float = 1e-10, max_iter: int = 1000, method: str = "auto") -> None:
         self.tol = tol
         self.max_iter = max_iter
@@ -57,10 +59,6 @@ class Structured(Solver):
         if not isinstance(problem.operator, OperatorValuedKernel):
             return f"it is for operator-valued kernels, and came with operator={problem.operator!r}; use solver='auto'"
         return None
-
-    def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is chosen."""
-        return "an operator-valued kernel is solved as its structure allows"
 
     def factorize(self, problem: RidgeProblem) -> BlockSystem:
         """Find the structure of the blocks."""
@@ -124,10 +122,8 @@ def _as_diagonal(T: Array) -> Array | None:
     """The diagonal of T; None if other entries are not zero."""
     if T.ndim == 1:
         return T
-    off = to_numpy(T).copy()
-    diagonal = off.diagonal().copy()
-    off.ravel()[:: off.shape[0] + 1] = 0.0
-    return None if off.any() else like(diagonal, T)
+    diagonal = namespace(T).linalg.diagonal(T)
+    return None if bool(namespace(T).any(full(diagonal) != T)) else diagonal
 
 
 class Factored(BlockSystem):

@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, require_positive, to_numpy
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import EXACT_MATRICES, RidgeProblem, Solver, register
+from mercer.solvers.base import RidgeProblem, Solver, register
 from mercer.solvers.exact import Cholesky, Exact, separable_only
 from mercer.solvers.factorization import Factorization
 
@@ -125,6 +125,7 @@ class Tridiagonal(Solver):
     [0.25, 0.25, 0.25]
     """
 
+    why = "one alpha for each output direction needs a tridiagonal form, no eigenvectors"
     one_alpha = True
     makes_gram = True
 
@@ -138,13 +139,13 @@ class Tridiagonal(Solver):
             return "left-out points are wanted, which take eigenvectors; use solver='auto' or Exact()"
         return separable_only(problem, one_alpha=True)
 
-    def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is chosen."""
-        return "one alpha for each output direction needs a tridiagonal form, no eigenvectors"
+    def matrices(self, problem: RidgeProblem) -> float:
+        """Return about two, and more with many targets."""
+        return problem.matrices(2.1)
 
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Make the Gram matrix and reduce it."""
-        gram: Any = np.ascontiguousarray(to_numpy(problem.gram(EXACT_MATRICES, decomposed=True)))
+        gram: Any = np.ascontiguousarray(to_numpy(problem.gram(self.matrices(problem), decomposed=True)))
         mean, constant, scale = None, problem.constant(gram), float(gram.trace())
         if constant is not None:
             gram, mean = problem.centre_gram(gram)

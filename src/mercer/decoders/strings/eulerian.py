@@ -8,6 +8,8 @@ from math import factorial, prod
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.validation import check_real
@@ -99,15 +101,7 @@ class EulerianWalk(BeamSearch):
 
 
 def walk(edges: Edges) -> list[int]:
-    """A sequence with the n-grams of the heaviest connected part, exactly those where one walk goes through all of them.
-
-    Examples
-    --------
-    >>> walk({(0, 1): 1, (1, 2): 1, (2, 0): 1})
-    [0, 1, 2, 0]
-    >>> walk({(0, 1): 1, (0, 2): 1})  # two walks, joined
-    [0, 2, 0, 1]
-    """
+    """A sequence with the n-grams of the heaviest connected part, exactly those where one walk goes through all of them."""
     part = max(connected_parts(edges), key=lambda part: sum(part.values()), default={})
     word: list[int] = []
     for trail in sorted(_trails(part), key=len, reverse=True):
@@ -118,13 +112,7 @@ def walk(edges: Edges) -> list[int]:
 
 
 def count_walks(edges: Edges) -> int:
-    """Number of sequences with exactly these n-grams and counts, by the BEST theorem.
-
-    Examples
-    --------
-    >>> count_walks({(0, 1): 1, (1, 2): 1}), count_walks({(0, 1): 2}), count_walks({(0, 1): 1, (1, 0): 1})
-    (1, 0, 2)
-    """
+    """Number of sequences with exactly these n-grams and counts, by the BEST theorem."""
     surplus = _surplus(edges)
     odd = sorted((n, node) for node, n in surplus.items() if n)
     if not edges or len(connected_parts(edges)) > 1 or [n for n, _ in odd] not in ([], [-1, 1]):
@@ -148,18 +136,13 @@ def count_walks(edges: Edges) -> int:
 
 def connected_parts(edges: Edges) -> list[Edges]:
     """The edges of each connected part of the graph."""
-    root: dict[Gram, Gram] = {}
-
-    def find(node: Gram) -> Gram:
-        while root.setdefault(node, node) != node:
-            node = root[node]
-        return node
-
-    for gram in edges:
-        root[find(gram[:-1])] = find(gram[1:])
-    parts: defaultdict[Gram, Edges] = defaultdict(dict)
-    for gram, n in edges.items():
-        parts[find(gram[1:])][gram] = n
+    place: dict[Gram, int] = {}
+    ends = [[place.setdefault(node, len(place)) for node in (gram[:-1], gram[1:])] for gram in edges]
+    sources, targets = np.asarray(ends, dtype=int).reshape(-1, 2).T
+    graph = sparse.coo_array((np.ones(len(ends)), (sources, targets)), shape=(len(place), len(place)))
+    parts: defaultdict[int, Edges] = defaultdict(dict)
+    for (gram, n), part in zip(edges.items(), connected_components(graph)[1][sources], strict=True):
+        parts[part][gram] = n
     return list(parts.values())
 
 

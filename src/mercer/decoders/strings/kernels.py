@@ -8,12 +8,11 @@ from itertools import product
 from math import comb
 from typing import Any
 
-import numpy as np
-
 from mercer.core.collections import Collection, as_objects
 from mercer.decoders.base import factor, unscaled
-from mercer.kernels import Mismatch, Normalized, Positions, Spectrum, Subsequence, Sum, WeightedDegree
+from mercer.kernels import Mismatch, Normalized, Positions, Spectrum, Sum, WeightedDegree
 from mercer.kernels.base import Kernel
+from mercer.kernels.strings.base import length_range
 
 _STATES = 2**18  # most stretches near one that occurs for which a model has states
 _ALL = 2**14  # most stretches that are all enumerated rather than looked for one by one
@@ -34,13 +33,7 @@ class Term:
 
 
 def window_terms(kernel: Kernel) -> list[Term] | None:
-    """The terms of a kernel that adds up over stretches of consecutive symbols; None for any other.
-
-    Examples
-    --------
-    >>> window_terms(0.5 * Spectrum((1, 2)))
-    [Term(length=1, similarity=(0.5, 0.0), changes=0), Term(length=2, similarity=(0.5, 0.0, 0.0), changes=0)]
-    """
+    """The terms of a kernel that adds up over stretches of consecutive symbols; None for any other."""
     found = [(scale, TERMS[type(part)](part) if type(part) in TERMS else None) for scale, part in _addends(kernel)]
     if any(terms is None for _, terms in found):
         return None
@@ -74,7 +67,7 @@ def _mismatch_terms(kernel: Mismatch) -> list[Term] | None:
 
 # functions that give the terms of a kernel, and its span at each position, by its class
 TERMS: dict[type[Kernel], Callable[[Any], list[Term] | None]] = {
-    Spectrum: lambda kernel: [Term(n, (1.0,) + (0.0,) * n) for n in part_lengths(kernel)],
+    Spectrum: lambda kernel: [Term(n, (1.0,) + (0.0,) * n) for n in length_range(kernel.length)],
     Mismatch: _mismatch_terms,
 }
 SPANS: dict[type[Kernel], Callable[[Any], int | None]] = {
@@ -87,12 +80,6 @@ def unnormalised(kernel: Kernel) -> Kernel:
     """The kernel inside a cosine, or the kernel itself if it has none."""
     outer = unscaled(kernel)
     return outer.kernel if isinstance(outer, Normalized) else kernel
-
-
-def part_lengths(kernel: Spectrum | Subsequence) -> range:
-    """The lengths of the parts a kernel counts."""
-    lengths = np.ravel(kernel.length)
-    return range(int(lengths[0]), int(lengths[-1]) + 1)
 
 
 def can_construct(kernel: Kernel, outputs: Collection | None) -> bool:

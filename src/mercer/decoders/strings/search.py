@@ -17,12 +17,13 @@ from mercer.core.arrays import to_numpy
 from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import register, unscaled
 from mercer.decoders.strings.base import Constructed, Lengths, StringDecoder
-from mercer.decoders.strings.kernels import Term, neighbours, part_lengths, unnormalised, window_terms
+from mercer.decoders.strings.kernels import Term, neighbours, unnormalised, window_terms
 from mercer.decoders.strings.prefixes import Model, Prefixes
 from mercer.decoders.strings.subsequences import SubsequenceModel
 from mercer.decoders.strings.windows import Automaton, WindowModel
 from mercer.kernels import Subsequence
 from mercer.kernels.base import Kernel
+from mercer.kernels.strings.base import length_range
 
 Words = list[tuple[float, list[int]]]  # score and symbol numbers of some sequences
 _ITEMS = 2**20  # most extensions scored at a time
@@ -74,7 +75,8 @@ class BeamSearch(StringDecoder):
     def decodes(cls, kernel: Kernel) -> bool:
         """For kernels of common n-grams, or of subsequences of one length."""
         inner = unscaled(unnormalised(kernel))
-        return window_terms(inner) is not None or (isinstance(inner, Subsequence) and len(part_lengths(inner)) == 1)
+        one_length = isinstance(inner, Subsequence) and len(length_range(inner.length)) == 1
+        return one_length or window_terms(inner) is not None
 
     def _prepare(self) -> tuple[int, float]:
         check_whole(self.width, "width", expected="the number of prefixes to keep, a whole number from 1")
@@ -95,7 +97,7 @@ class BeamSearch(StringDecoder):
 
     def _subsequences(self, inner: Kernel, norm: float | None) -> SubsequenceModel:
         kernel: Any = unscaled(inner)
-        symbols, length, decay = len(self.alphabet_), part_lengths(kernel)[0], float(kernel.decay)
+        symbols, length, decay = len(self.alphabet_), length_range(kernel.length)[0], float(kernel.decay)
         if symbols**length > _FEATURES:
             raise ValueError(
                 f"{symbols} symbols have {symbols**length} subsequences of length {length}, too many to count in every answer "

@@ -24,14 +24,6 @@ class Automaton:
     """Every stretch of up to n symbols that occurs somewhere, as a state; state 0 is the empty one.
 
     A sequence is in the state of its longest ending that occurs; a score of stretches of n symbols depends on nothing else.
-
-    Examples
-    --------
-    >>> machine = Automaton.of([[0, 1, 0]], longest=2, symbols=3)
-    >>> machine.stretches
-    [(), (0,), (1,), (0, 1), (1, 0)]
-    >>> machine.follow[3].tolist()  # after 0 1: 0 leads to 1 0, 1 to 1, and 2 to the empty stretch
-    [4, 2, 0]
     """
 
     stretches: list[tuple[int, ...]]

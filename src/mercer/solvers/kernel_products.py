@@ -1,0 +1,65 @@
+"""Products with a Gram matrix that is made tile by tile and not kept."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from mercer.core.arrays import Array, is_numpy_array, like, namespace
+from mercer.core.collections import Collection, count, take
+from mercer.kernels.base import Kernel
+
+_EDGE, _LAUNCHED_EDGE = 1024, 8192
+"""Objects on each side of a tile, and for libraries that may run on a device, where each operation costs a launch."""
+
+
+class KernelProducts:
+    """The map V ↦ k V for the Gram matrix k of `inputs`, in the memory of a few tiles.
+
+    A tile serves both triangles of k, so half of its entries are computed. Tiles of kernels on NumPy vectors are divided among
+    threads; kernels on other objects have threads of their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.random.default_rng(0).standard_normal((3000, 2))
+    >>> bool(np.allclose(KernelProducts(Gaussian(1.0), X)(X), Gaussian(1.0)(X) @ X))
+    True
+    """
+
+    def __init__(self, kernel: Kernel, inputs: Collection) -> None:
+        self.kernel, n = kernel, count(inputs)
+        plain = is_numpy_array(inputs)
+        # a Gram matrix that the user holds is one tile
+        edge = n if kernel.pairwise else _EDGE if plain else _LAUNCHED_EDGE
+        self.parts = [slice(start, min(start + edge, n)) for start in range(0, n, edge)]
+        self.tiles = [kernel.prepare(take(inputs, part), checked=True) for part in self.parts]
+        self.threaded = plain and kernel.takes_vectors and len(self.parts) > 1
+
+    def __call__(self, rows: Array) -> Array:
+        """Return k times `rows`."""
+        if not self.threaded:
+            return self._every(0, 1, rows)
+        from numba import get_num_threads
+
+        workers = get_num_threads()
+        # sums of a fixed order, so that one machine gives one answer
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(workers) as pool:
+            parts: Any = pool.map(lambda worker: self._every(worker, workers, rows), range(workers))
+            return sum(parts)
+
+    def _every(self, first: int, step: int, rows: Array) -> Array:
+        """The share of the product that is due to every `step`-th row of tiles from `first`."""
+        found: Any = namespace(rows).zeros_like(rows)
+        for i in range(first, len(self.parts), step):
+            part = self.parts[i]
+            own = like(self.kernel(self.tiles[i]), rows)
+            found[part, :] += own @ rows[part, :]
+            for other, tile in zip(self.parts[:i], self.tiles, strict=False):
+                values = like(self.kernel(self.tiles[i], tile), rows)
+                found[part, :] += values @ rows[other, :]
+                found[other, :] += values.T @ rows[part, :]
+        return found
