@@ -1,21 +1,30 @@
 """Learners: what is fitted on pairs and gives points, left-out points and weights."""
 
 from mercer.learners.base import FittedMap, Learner, LearningProblem
+from mercer.learners.constant import Constant
 from mercer.learners.curves import SmoothedCurves
 from mercer.learners.entangled import EntangledKernel
+from mercer.learners.forest import Forest
 from mercer.learners.joint import JointMap
+from mercer.learners.metric import LearnedMetric
+from mercer.learners.mixture import Mixture, OnKernel
 from mercer.learners.neighbors import Neighbors
 from mercer.learners.output_kernel import OutputKernel
 from mercer.learners.regressor import Regressor, as_learner
 from mercer.learners.ridge import Ridge
 
 __all__ = [
+    "Constant",
     "EntangledKernel",
     "FittedMap",
+    "Forest",
     "JointMap",
+    "LearnedMetric",
     "Learner",
     "LearningProblem",
+    "Mixture",
     "Neighbors",
+    "OnKernel",
     "OutputKernel",
     "Regressor",
     "Ridge",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
@@ -9,12 +10,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from sklearn.base import clone
 
-from mercer.core.arrays import Array, namespace
-from mercer.core.collections import Collection, concatenate, count, take
+from mercer.core.arrays import Array, NumericalWarning, like, namespace
+from mercer.core.collections import Collection, concatenate, count, distinct, take, united
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
-from mercer.selection.alpha import Criterion, KFold, best_alpha, leave_one_out_only
+from mercer.selection.alpha import Criterion, KFold, RidgeSelection, leave_one_out_only
+from mercer.selection.search import warn_if_lost
 from mercer.solvers.base import RidgeProblem, gram_matrix, sub_inputs
 
 
@@ -33,6 +35,8 @@ class FittedMap(Protocol):
 
     def weights(self, inputs: Collection) -> Array | None:
         """Return w with h(x) = Σ w_j(x) ψ(y_j) over the training pairs; None if the learner has no such form."""
+
+    # A map may also have `points_without(groups)`: the point of each training pair from a fit without its group.
 
 
 class Learner:
@@ -119,10 +123,43 @@ class LearningProblem:
         """
         rule = leave_one_out_only(alpha)
         if rule is None:
+            warn_if_lost(float(alpha), paths.scale)
             return {"alpha_": float(alpha), "alphas_": None, "loo_path_": None}
-        alphas = rule.grid(paths.scale)
-        path = self.criterion.left_out(paths, alphas.tolist())
-        return {"alpha_": best_alpha(alphas, path), "alphas_": alphas, "loo_path_": path}
+
+        def scores(criterion: Criterion, alphas: np.ndarray) -> np.ndarray:
+            return criterion.left_out(paths, alphas.tolist())
+
+        return dict(
+            zip(("alpha_", "alphas_", "loo_path_"), rule.best(paths.scale, self.criterion, scores), strict=True)
+        )
+
+    def copies_together(self, rule: RidgeSelection | None) -> LearningProblem:
+        """Return the problem with the copies of each pair in one group, so that no pair is predicted from its copy.
+
+        Copies are pairs with equal inputs and equal outputs, as the kernels see them. Equal inputs whose outputs differ are
+        repeated measurements, and are left out as before. Nothing changes without a `rule` that leaves pairs out.
+        """
+        if rule is None or not rule.leaves_out:
+            return self
+        _, inputs = distinct(self.inputs, getattr(self.kernel, "key", None))
+        if int(inputs.max()) + 1 == self.size:
+            return self
+        _, outputs = distinct(self.outputs, self.embedding.kernel_.key)
+        kinds = np.unique(np.stack([inputs, outputs]), axis=1)
+        # inputs with a single output between them
+        copied = (np.bincount(kinds[0]) == 1)[inputs]
+        copies = np.where(copied, inputs, self.size + np.arange(self.size))
+        surplus = self.size - len(np.unique(copies))
+        groups = united(copies, self.groups)
+        if surplus == 0 or int(groups.max()) + 1 < rule.least_groups:
+            return self
+        warnings.warn(
+            f"{surplus} of the {self.size} pairs are copies of others; copies are left out together. Pass distinct pairs, with "
+            "sample_weight for how often each occurs",
+            NumericalWarning,
+            stacklevel=2,
+        )
+        return replace(self, groups=groups)
 
     def held(self) -> LearningProblem:
         """Return the problem without its criterion, as a fitted map keeps it."""
@@ -174,7 +211,9 @@ def left_out_by_folds(
     splits = KFold(min(n_splits, most), random_state=random_state).splits(count(problem.inputs), problem.groups)
     parts = []
     for train, held_out in splits:
-        fitted = fit(problem.subset(train))
-        parts.append(fitted.points(sub_inputs(problem.kernel, problem.inputs, held_out, train)))
+        points = fit(problem.subset(train)).points(sub_inputs(problem.kernel, problem.inputs, held_out, train))
+        if problem.targets is None:  # weights on the pairs of the fold, as weights on all
+            points = points @ like(np.eye(problem.size)[train], points)
+        parts.append(points)
     xp = namespace(parts[0])
     return take(xp.concat(parts), np.argsort(np.concatenate([held_out for _, held_out in splits])))

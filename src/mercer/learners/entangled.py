@@ -19,6 +19,8 @@ from mercer.operators.separable import Separable
 from mercer.selection.alpha import leave_one_out_only
 from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
 
+_RANK = 20  # matrices that are learned unless the user says how many
+
 
 @dataclass
 class EntangledKernel(Learner):
@@ -34,7 +36,7 @@ class EntangledKernel(Learner):
     """
 
     features: Any
-    kraus_rank: int = 20
+    kraus_rank: int | None = None
     gamma: float = 0.5
     mode: str = "partial-trace"
     alpha: Any = "loo"
@@ -46,7 +48,8 @@ class EntangledKernel(Learner):
     def __post_init__(self) -> None:
         check_choice(self.mode, "mode", ("entangled", "partial-trace"))
         check_real(self.gamma, "gamma", 0, 1, closed="both", expected="a number between 0 and 1")
-        for name, least in (("kraus_rank", 1), ("max_iter", 0), ("n_starts", 1)):
+        counts = (("kraus_rank", 1), ("max_iter", 0), ("n_starts", 1))
+        for name, least in counts if self.kraus_rank is not None else counts[1:]:
             check_whole(getattr(self, name), name, least, expected=f"a whole number, {least} or more")
         leave_one_out_only(self.alpha)
 
@@ -56,20 +59,21 @@ class EntangledKernel(Learner):
         features = fixed_features(self.features, problem.inputs)
         rows = to_numpy(features(problem.inputs))
         p, m = targets.shape[1], rows.shape[1]
-        if self.kraus_rank > p * m:
-            raise ValueError(
-                f"kraus_rank={self.kraus_rank!r}; expected at most {p * m}, the {p} outputs times the {m} features"
-            )
+        rank = min(_RANK, p * m) if self.kraus_rank is None else self.kraus_rank
+        if rank > p * m:
+            raise ValueError(f"kraus_rank={rank!r}; expected at most {p * m}, the {p} outputs times the {m} features")
         mean = np.average(targets, axis=0, weights=problem.sample_weight) if self.fit_intercept else np.zeros(p)
         basis = span_of_outputs(targets - mean)
-        objective = EntanglementObjective(rows, targets - mean, self.gamma, basis, problem.sample_weight)
+        # alignment does not depend on the size of the outputs, but their fourth powers may overflow; powers of 2 round nothing
+        size = 2.0 ** np.frexp(np.max(np.abs(targets - mean)))[1]
+        objective = EntanglementObjective(rows, (targets - mean) / size, self.gamma, basis, problem.sample_weight)
         learned = learn_maps(
-            objective, self.kraus_rank, starts=self.n_starts, max_iter=self.max_iter, random_state=self.random_state
+            objective, rank, starts=self.n_starts, max_iter=self.max_iter, random_state=self.random_state
         )
         maps = np.einsum("pq,sqm->spm", basis, learned.maps)
         weight = np.ones(len(rows)) if problem.sample_weight is None else problem.sample_weight
         maps *= np.sqrt(weight.sum() * p / np.sum((maps @ rows.T) ** 2 * weight))
-        kernel = Entangled(features, maps.transpose(2, 1, 0).reshape(m * p, self.kraus_rank), p)
+        kernel = Entangled(features, maps.transpose(2, 1, 0).reshape(m * p, rank), p)
         on_features, projection = Entangled(Linear(), kernel.Q, p), np.eye(m)
         if self.mode == "partial-trace":
             # tr_p K = φᵀ S φ / p is a linear kernel of φ times a root of S
@@ -110,6 +114,20 @@ class FittedEntangled:
     def weights(self, inputs: Collection) -> Array | None:
         """Return weights on the training outputs for the partial trace; None for the whole kernel."""
         return self.ridge.weights(self._rows(inputs))
+
+    def variances(self, inputs: Collection) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the variances of the ridge regression with the partial trace; None for the whole kernel."""
+        return self.ridge.variances(self._rows(inputs))
+
+    @property
+    def leaves_out_by_weights(self) -> bool:
+        """True for the partial trace, which is held."""
+        return self.ridge.leaves_out_by_weights
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The group of each training pair; None if pairs are left out one by one."""
+        return self.ridge.groups
 
     def _rows(self, inputs: Collection) -> np.ndarray:
         return to_numpy(self.features(inputs)) @ self.projection

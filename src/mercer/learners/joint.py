@@ -15,6 +15,7 @@ from mercer.core.validation import check_instance
 from mercer.kernels.vectors import Linear
 from mercer.learners.base import Learner, LearningProblem
 from mercer.operators.joint import CoordinateJoint, TensorProductJoint
+from mercer.selection.alpha import leave_one_out_only
 from mercer.solvers.base import RidgeProblem
 from mercer.solvers.ridge_path import RidgePath
 
@@ -47,6 +48,7 @@ class JointMap(Learner):
 
     def fit(self, problem: LearningProblem) -> FittedJointMap:
         """Decompose the Gram matrix of each group, choose alpha and solve."""
+        problem = problem.copies_together(leave_one_out_only(self.alpha))
         targets = problem.require_targets(self)
         joint = self.joint_kernel.resolve(problem.inputs, targets)
         ridge = problem.ridge(targets, self.fit_intercept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,13 @@ from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem
-from mercer.selection.alpha import best_alpha
+from mercer.selection.alpha import LeaveOneOut
+from mercer.selection.search import best_alpha
 from mercer.solvers.base import check_finite, check_gram
 
 _MEASURED = 300  # objects whose Gram matrix is checked for negative eigenvalues, if no whole Gram matrix is needed
 _NEGATIVE = 1e-6  # share of the squared norms that rounding may take a squared distance below zero
+_LAST = float(np.finfo(float).max)  # distance of an input of norm zero: behind all others
 _MOST = 30  # the largest number of neighbours that is tried
 
 
@@ -27,10 +29,13 @@ _MOST = 30  # the largest number of neighbours that is tried
 class Neighbors(Learner):
     r"""The mean of the outputs of the k nearest inputs, :math:`h(x) = \frac{1}{k} \sum_{j \in N_k(x)} \psi(y_j)`.
 
+    An input of norm zero, k(z, z) = 0 (an empty row, a string too short for the kernel), is as near to an input as that is
+    short, whatever it is; so it comes after all others, except for inputs of norm zero.
+
     Parameters
     ----------
     k : int or "loo"
-        The number of neighbours; "loo" chooses it between 1 and 30 by exact leave-one-out.
+        The number of neighbours; "loo", the default, chooses it between 1 and 30 by exact leave-one-out.
 
     Examples
     --------
@@ -38,7 +43,7 @@ class Neighbors(Learner):
     Neighbors(k=3)
     """
 
-    k: Any = 5
+    k: Any = "loo"
     has_weights = True
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
@@ -50,6 +55,7 @@ class Neighbors(Learner):
         kernel, n = problem.kernel, problem.size
         chosen, tried, path = self.k, None, None
         if self.k == "loo":
+            problem = problem.copies_together(LeaveOneOut())
             family = _LeftOutNeighbors(problem)
             tried = np.arange(1, min(_MOST, family.most) + 1)
             path = problem.criterion.left_out(family, tried.tolist())
@@ -80,7 +86,11 @@ class FittedNeighbors:
 
     def left_out_points(self) -> Array:
         """Return the mean of the neighbours of each training input among the others."""
-        family = _LeftOutNeighbors(self.problem)
+        return self.points_without(self.problem.groups)
+
+    def points_without(self, groups: np.ndarray | None) -> Array:
+        """Return the mean of the neighbours of each training input among those of other groups."""
+        family = _LeftOutNeighbors(replace(self.problem, groups=groups))
         return family.left_out_points(min(self.k, family.most))
 
     def weights(self, inputs: Collection) -> np.ndarray:
@@ -90,7 +100,11 @@ class FittedNeighbors:
         check_finite(values, kernel, "input")
         if not (kernel.is_psd or kernel.pairwise):  # a row of kernel values does not have k(x, x)
             _check_distances(values, _norms(kernel, inputs), self.norms, kernel)
-        nearest = np.argsort(0.5 * self.norms - values, axis=1, kind="stable")[:, : self.k]
+        distances = 0.5 * self.norms - values
+        if np.any(self.norms == 0):
+            blind = np.all(values == 0, axis=1) if kernel.pairwise else _norms(kernel, inputs) == 0
+            distances[np.ix_(~blind, self.norms == 0)] = _LAST
+        nearest = np.argsort(distances, axis=1, kind="stable")[:, : self.k]
         return mean_of(nearest, len(self.norms), self.problem.sample_weight)
 
 
@@ -102,7 +116,9 @@ class _LeftOutNeighbors:
         gram, groups = kernel(problem.inputs), problem.groups
         check_gram(gram, kernel, "input")
         # half of the squares, less what is the same in a row: twice the Gram matrix could overflow
-        distances = 0.5 * _norms(kernel, problem.inputs) - to_numpy(gram)
+        norms = _norms(kernel, problem.inputs)
+        distances = 0.5 * norms - to_numpy(gram)
+        distances[np.ix_(norms != 0, norms == 0)] = _LAST
         groups = np.arange(len(distances)) if groups is None else groups
         own = groups[:, None] == groups
         distances[own] = np.inf

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import clone, is_regressor
 from sklearn.utils import get_tags
 
 from mercer.core.arrays import Array, like, to_numpy
 from mercer.core.collections import Collection, is_numeric
+from mercer.core.sparse_rows import is_sparse
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.solvers.base import KernelBasis, gram_matrix
 
@@ -53,7 +55,7 @@ class Regressor(Learner):
             basis = KernelBasis.of(problem.kernel, problem.inputs)
             features: Collection = to_numpy(gram_matrix(problem.kernel, problem.inputs, "input", 3))
         elif problem.kernel.takes_vectors:
-            features = to_numpy(problem.inputs)
+            features = problem.inputs if is_sparse(problem.inputs) else to_numpy(problem.inputs)
         elif not tags.input_tags.two_d_array:
             features = problem.inputs
         else:
@@ -82,6 +84,9 @@ class FittedRegressor:
         """Return one row of coordinates for each input."""
         rows = inputs if self.basis is None else self.basis.values(inputs, np.empty(0))
         rows = to_numpy(rows) if is_numeric(rows) else rows
+        if self.basis is None and is_sparse(rows) != is_sparse(self.problem.inputs):
+            # not every regressor takes both, so it is given what it was fitted on
+            rows = rows.toarray() if is_sparse(rows) else csr_array(rows)
         predicted = np.asarray(self.model.predict(rows), dtype=float)
         return like(predicted.reshape(len(predicted), -1), self.reference)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, is_numpy_array, like, namespace
-from mercer.core.collections import Collection, take
+from mercer.core import memory
+from mercer.core.arrays import Array, is_numpy_array, like, namespace, to_numpy
+from mercer.core.collections import Collection, count, take
 from mercer.core.validation import check_instance
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
@@ -18,11 +19,23 @@ from mercer.embeddings.spectral import PrincipalComponents, Spectral
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
+from mercer.learners.variances import ridge_variances
 from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
 from mercer.selection.alpha import KFold, Refit, SelectionProblem, ridge_selection
-from mercer.solvers import Auto, Factorization, PointMap, RidgeProblem, Solver
+from mercer.selection.search import warn_if_lost
+from mercer.solvers import Auto, Factorization, PointMap, RidgePath, RidgeProblem, Solver
 from mercer.solvers.base import gram_matrix, sub_inputs
+
+_RANK = 2000
+"""Columns of the factor of the outputs where n×n matrices do not fit."""
+
+
+PAIRS_EACH = 10
+"""Pairs for each coordinate of outputs from which coordinates have an alpha and mixture weights of their own."""
+
+DECADES = np.arange(-7.0, 3.01, 0.5)
+"""Powers of ten of alpha, times the mean eigenvalue, for squared distances."""
 
 
 @dataclass
@@ -67,7 +80,11 @@ class Ridge(Learner):
             return embedding, "an operator-valued kernel acts on coordinates"
         found = self._solver().output_embedding()
         if found is not None:
-            return found, "the low-rank solver factors both sides"
+            return found, f"{type(self.solver).__name__} makes no n×n matrix of the outputs either"
+        n = count(outputs)
+        needed = 8 * n * n * (1.2 if self.operator.is_identity and ridge_selection(self.alpha) is None else 7.5)
+        if self.solver == "auto" and needed > 8 * memory.SMALL and needed > memory.available_bytes(outputs):
+            return Pivoted(_RANK), f"{n}×{n} matrices do not fit in memory"
         if self.operator.is_identity:
             return Implicit(), "the identity operator needs no coordinates"
         needs = f"{type(self.operator).__name__} needs coordinates"
@@ -79,18 +96,22 @@ class Ridge(Learner):
     def fit(self, problem: LearningProblem) -> FittedRidge:
         """Solve for one alpha, or choose it first."""
         rule = ridge_selection(self.alpha)
+        problem = problem.copies_together(rule)
         ridge = self._ridge_problem(problem, None if rule is not None else float(self.alpha))
         solver, reason = self._solver().choose(ridge)
         factorization = solver.factorize(ridge)
         alpha, alphas, path = ridge.alpha, None, None
         exact = getattr(factorization, "exact", True)
+        if alpha is not None and not solver.one_alpha and isinstance(ridge.kernel, Kernel):  # others warn themselves
+            warn_if_lost(alpha, float(np.mean(to_numpy(ridge.kernel.diag(ridge.inputs)))))
         if rule is not None:
             if not exact and problem.observed is None:
                 rule = KFold(min(5, ridge.size), rule.alphas)  # an iteration has no exact leave-one-out
-            fixed = self.operator.is_identity and problem.embedding.fixed and factorization.residual == 0.0
-            closed_form = fixed and getattr(factorization, "penalty", None) == "function"
+            whole = factorization.for_choosing_alpha
+            fixed = self.operator.is_identity and problem.embedding.fixed and whole.residual == 0.0
+            closed_form = fixed and getattr(whole, "penalty", None) == "function"
             refit = _refitter(self, problem, solver)
-            alpha, alphas, path = rule.select(SelectionProblem(factorization, problem.criterion, refit, closed_form))
+            alpha, alphas, path = rule.select(SelectionProblem(whole, problem.criterion, refit, closed_form))
         assert alpha is not None
         found = factorization.map(alpha)
         solver.report(factorization, problem.embedding)
@@ -177,14 +198,17 @@ class FittedRidge(PointMap):
 
     def left_out_points(self) -> Array:
         """Return the point of each pair from the fit without it, NaN for missing outputs; by folds for iterations."""
-        if self.left_out is not None:
-            return self.left_out
+        return self.points_without(self.groups) if self.left_out is None else self.left_out
+
+    def points_without(self, groups: np.ndarray | None) -> Array:
+        """Return the point of each pair from the fit without its group, or without it alone."""
         if self.held is None:
-            found = self.solver.factorize(self.ridge).left_out_points(self.alpha)
+            ridge = self.ridge if groups is self.groups else replace(self.ridge, groups=groups)
+            found = self.solver.factorize(ridge).left_out_points(self.alpha)
             missing = None if self.ridge.observed is None else like(~self.ridge.observed, found)
             return found if missing is None else namespace(found).where(missing, float("nan"), found)
         learner, problem = self.held
-        return left_out_by_folds(replace(learner, alpha=self.alpha).fit, problem)
+        return left_out_by_folds(replace(learner, alpha=self.alpha).fit, replace(problem, groups=groups))
 
     def weights(self, inputs: Collection) -> Array | None:
         """Return (k + αI)⁻¹k_x and the share of the intercept; None for operators and learned coordinates."""
@@ -194,6 +218,38 @@ class FittedRidge(PointMap):
             return self.points(inputs)
         # predicting takes coordinates alone; weights take the factor of k again
         return self.solver.factorize(self.ridge).weights(inputs, self.alpha)
+
+    def variances(self, inputs: Collection) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the variances of outputs at new inputs and at those left out, over that of the noise; None for iterations."""
+        exact = self.held is None and self.attributes.get("residual_", 0.0) == 0.0
+        return ridge_variances(self.ridge, self.alpha, inputs) if exact else None
+
+
+def best_of_each(path: RidgePath, ridge: RidgeProblem, solver: Solver) -> FittedRidge:
+    """Return the ridge with the alpha of least left-out squared error for each coordinate, from one decomposition.
+
+    `alpha` of the result is their geometric mean.
+    """
+    grid, targets = 10.0**DECADES * (path.scale or 1.0), to_numpy(ridge.targets)
+    errors = np.empty((len(grid), targets.shape[1]))
+    for i, alpha in enumerate(grid.tolist()):
+        left = (to_numpy(path.left_out_points(alpha)) - targets) ** 2
+        errors[i] = np.average(left, axis=0, weights=ridge.sample_weight)
+    if len(targets) < PAIRS_EACH * targets.shape[1]:
+        # too few pairs to tell coordinates apart: all share one alpha
+        errors = np.repeat(errors.mean(axis=1, keepdims=True), targets.shape[1], axis=1)
+    # of equal errors the largest alpha
+    alphas = grid[len(grid) - 1 - np.argmin(errors[::-1], axis=0)]
+    points, parts = np.empty(targets.shape), []
+    intercept = np.empty(targets.shape[1])
+    for alpha in np.unique(alphas):
+        own = alphas == alpha
+        points[:, own] = to_numpy(path.left_out_points(float(alpha)))[:, own]
+        found, level = path.coefficients(float(alpha))
+        parts.append(to_numpy(found) * own)
+        intercept[own] = to_numpy(level)[own]
+    mean, shared = float(np.exp(np.mean(np.log(alphas)))), len(parts) == 1
+    return FittedRidge(path.basis, sum(parts), intercept, ridge, solver, mean, {"alpha_": mean}, shared, points)
 
 
 def _refitter(learner: Ridge, problem: LearningProblem, solver: Solver) -> Refit:
@@ -209,7 +265,7 @@ def _refitter(learner: Ridge, problem: LearningProblem, solver: Solver) -> Refit
         source = shared()
         part = source.refitted(train)
         ridge = learner._ridge_problem(part, None)
-        factorization = learner._solver().choose(ridge).part.factorize(ridge)
+        factorization = learner._solver().choose(ridge).part.factorize(ridge).for_choosing_alpha
         queries = sub_inputs(source.kernel, source.inputs, held_out, train)
 
         def points(alpha: float) -> Array:

@@ -2,7 +2,7 @@
 
 from mercer.selection.alignment import alignment, choose_scale, cluster_target
 from mercer.selection.alpha import GCV, KFold, LeaveOneOut, RidgeSelection
-from mercer.selection.combination import Combination, align_weights, combine
+from mercer.selection.combination import Combination, align_columns, align_weights, combine
 
 __all__ = [
     "GCV",
@@ -10,6 +10,7 @@ __all__ = [
     "KFold",
     "LeaveOneOut",
     "RidgeSelection",
+    "align_columns",
     "align_weights",
     "alignment",
     "choose_scale",

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors
 from mercer.kernels.base import Kernel
+from mercer.kernels.grams import centred
 
 
 def alignment(K1: Array, K2: Array, centered: bool = False) -> float:
@@ -162,10 +163,3 @@ def require_size(size: float, n: int, largest: float, message: str) -> None:
     """Raise ValueError unless the size of an n×n matrix, of some largest entry before centring, is above rounding."""
     if size <= n * float(np.finfo(float).eps) * largest:
         raise ValueError(f"{message}; expected one that tells objects apart, since alignment with zero is undefined")
-
-
-def centred(K: Array) -> Array:
-    """Return a Gram matrix around the mean; one that is not quite symmetric is centred as it is."""
-    xp = namespace(K)
-    rows, columns = xp.mean(K, axis=1), xp.mean(K, axis=0)
-    return K - rows[:, None] - columns[None, :] + xp.mean(K)

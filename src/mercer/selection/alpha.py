@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -16,10 +16,11 @@ from mercer.core.validation import is_real, is_whole
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss
+from mercer.selection.search import best_alpha, search_alpha
 from mercer.solvers.base import gram_matrix
 from mercer.solvers.factorization import Factorization
 
-_ROUNDING = 1e-12  # difference of two scores, relative to the range of all scores, that is taken as rounding
+_ROUNDING = 1e-12  # spread of the losses of all values, relative to the largest, that counts as none
 
 
 class LeaveOneOutPath(Protocol):
@@ -76,7 +77,11 @@ class FeatureDistance:
 
     def left_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
         """Return mean squared distances, each pair left out in turn."""
-        risks = path.risks(values, self.gram)
+        if self.embedding.euclidean:
+            risks = path.risks(values, self.gram)
+        else:
+            points = (to_backend_of(self.outputs, path.left_out_points(value)) for value in values)
+            risks = (self.embedding.squared_distances(left_out, self.outputs) for left_out in points)
         means = np.asarray([np.average(to_numpy(risk), weights=self.sample_weight) for risk in risks])
         if self.embedding.fixed:
             return means
@@ -114,6 +119,10 @@ class DecodedLoss:
         """Return mean losses, each pair left out in turn as an example and as a candidate."""
         return np.asarray([self._mean_loss(path.left_out_points(value)) for value in values])
 
+    def undecoded(self) -> FeatureDistance:
+        """Return the distance before decoding, on the same pairs."""
+        return FeatureDistance(self.decoder.embedding_, self.outputs, self.sample_weight)
+
     def _mean_loss(self, points: Array) -> float:
         points = to_backend_of(self.outputs, points)
         decoded = self.decoder.decode(points, leave_out=np.arange(count(self.outputs)))
@@ -144,9 +153,16 @@ class RidgeSelection(BaseEstimator):
     """A rule for choosing alpha. Its `path` gives one score for each alpha, the smallest is best."""
 
     alphas: Any
+    leaves_out: bool = True
+    """True if pairs are predicted by fits without them."""
+
+    @property
+    def least_groups(self) -> int:
+        """The least number of groups of pairs it can leave out in turn."""
+        return 2
 
     def grid(self, scale: float) -> np.ndarray:
-        """Return the values to try: those given, or 21 from 1e-8 to 1e2 times `scale`."""
+        """Return the values to try first: those given, or 21 from 1e-8 to 1e2 times `scale`."""
         if self.alphas is None:
             return np.logspace(-8, 2, 21) * (scale if scale > 0 else 1.0)
         try:
@@ -163,28 +179,26 @@ class RidgeSelection(BaseEstimator):
 
     def select(self, problem: SelectionProblem) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the best alpha (the largest of equals), all values tried, and their scores."""
-        alphas = self.grid(problem.factorization.scale)
-        path = self.path(problem, alphas)
-        return best_alpha(alphas, path), alphas, path
 
+        def scores(criterion: Criterion, alphas: np.ndarray) -> np.ndarray:
+            return self.path(replace(problem, criterion=criterion), alphas)
 
-def best_alpha(alphas: np.ndarray, path: np.ndarray) -> float:
-    """Return the alpha of the smallest score, the largest of equals; raise ValueError for scores that are not finite.
+        return self.best(problem.factorization.scale, problem.criterion, scores)
 
-    Scores that differ by no more than rounding beside the range of all scores are equal.
+    def best(
+        self, scale: float, criterion: Criterion, scores: Callable[[Criterion, np.ndarray], np.ndarray]
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the same for any scores by a criterion, on a grid of this scale; a grid that was given does not grow.
 
-    Examples
-    --------
-    >>> best_alpha(np.array([0.1, 1.0, 10.0]), np.array([2.0, 2.0, 5.0]))
-    1.0
-    """
-    if not np.all(np.isfinite(path)):
-        raise ValueError(
-            f"the loss at alpha={alphas[~np.isfinite(path)][0]:.3g} is not a finite number; the outputs or the kernel values "
-            "are too large for doubles. Scale them"
+        If all values have the same loss (no output can be predicted exactly, and the loss is zero or one), the
+        distance before decoding decides.
+        """
+        alpha, alphas, path = search_alpha(
+            self.grid(scale), lambda some: scores(criterion, some), grows=self.alphas is None
         )
-    lowest = float(np.min(path))
-    return float(np.max(alphas[path <= lowest + _ROUNDING * (float(np.max(path)) - lowest)]))
+        if criterion.decodes and len(path) > 1 and np.ptp(path) <= _ROUNDING * np.max(np.abs(path)):
+            alpha = best_alpha(alphas, scores(criterion.undecoded(), alphas))  # type: ignore[attr-defined]
+        return alpha, alphas, path
 
 
 class LeaveOneOut(RidgeSelection):
@@ -198,7 +212,8 @@ class LeaveOneOut(RidgeSelection):
     Parameters
     ----------
     alphas : sequence of float, optional
-        The grid; by default 21 values over ten decades around the scale of the kernel.
+        The grid; by default 21 values over ten decades around the scale of the kernel, and more while the best is at the edge
+        (see `mercer.selection.search.search_alpha`). A given grid does not grow. Both warn if the best is at the edge.
 
     Examples
     --------
@@ -240,6 +255,11 @@ class KFold(RidgeSelection):
         self.n_splits = n_splits
         self.alphas = alphas
         self.random_state = random_state
+
+    @property
+    def least_groups(self) -> int:
+        """The number of folds."""
+        return self.n_splits
 
     def path(self, problem: SelectionProblem, alphas: np.ndarray) -> np.ndarray:
         """Return the mean loss over all held-out pairs, for each alpha."""
@@ -308,6 +328,8 @@ class GCV(RidgeSelection):
     >>> GCV()
     GCV()
     """
+
+    leaves_out = False
 
     def __init__(self, alphas: Any = None) -> None:
         self.alphas = alphas

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 import scipy.optimize
+from sklearn.base import clone
 
 from mercer.core import memory
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Collection, count
+from mercer.core.collections import Collection, count, distinct
 from mercer.core.validation import check_choice, check_instance
 from mercer.kernels.algebra import Scaled, Sum
 from mercer.kernels.base import Kernel
-from mercer.selection.alignment import centred, checked_gram, require_size
+from mercer.kernels.grams import centred
+from mercer.kernels.tables import Columns
+from mercer.selection.alignment import checked_gram, require_size
 
 
 @dataclass
@@ -91,6 +95,30 @@ def align_weights(kernels: Sequence[Kernel], X: Collection, target: Array, metho
     array([0.5 , 0.25])
     """
     return combine(kernels, X, target, method).weights
+
+
+def align_columns(kernel: Columns, X: Any, target: Array, method: str = "alignf") -> Columns:
+    r"""Return a kernel on tables with weights of its columns by alignment with a target, those of `combine`.
+
+    .. math:: w \propto \arg\max_{w \ge 0} A\Big(\sum_c w_c \exp(-d_c / s),\, T\Big)
+
+    Columns with a single value have weight 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Columns, Linear
+    >>> table, y = {"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 5.0, 5.0, 5.0]}, np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> align_columns(Columns(), table, Linear()(y)).weights
+    {'a': 1.0}
+    """
+    check_instance(kernel, "kernel", Columns, expected="a kernel on tables, mercer.kernels.Columns()")
+    table = kernel.check(X, "X")
+    names = [name for name in table.used if len(distinct(table.columns[name])[0]) > 1 and not table.gaps(name).all()]
+    known = kernel.resolve(table, checked=True)
+    alone = [clone(known).set_params(combination="sum", weights={name: 1.0}) for name in names]
+    found = align_weights(alone, table, target, method)
+    return clone(kernel).set_params(weights=dict(zip(names, found.tolist(), strict=True)))
 
 
 def _alignf(units: Sequence[np.ndarray], alignments: np.ndarray) -> np.ndarray:

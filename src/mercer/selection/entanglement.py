@@ -145,8 +145,6 @@ def maximize(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: in
     evaluations = 1
 
     def descend(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal evaluations
-        evaluations += 1
         value, gradient = objective(flat.reshape(shape))
         return -value, -gradient.ravel()
 
@@ -156,7 +154,7 @@ def maximize(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: in
     if max_iter > 0:
         options = {"maxiter": max_iter, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-9}
         result = scipy.optimize.minimize(descend, start, jac=True, method="L-BFGS-B", options=options, callback=step)
-        start = result.x
+        start, evaluations = result.x, 1 + result.nfev
     unit = start / np.linalg.norm(start)
     return Learned(unit.reshape(shape), objective(unit.reshape(shape))[0], np.asarray(path), evaluations)
 

@@ -1,0 +1,200 @@
+"""Convex weights of several predictors, from the points each predicts for pairs it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+_FOLDS = 5  # parts of the pairs on which weights are checked that were found on the others
+_SHRUNK = 0.01  # weight of the distance to equal weights, relative to the mean squared error
+_HEAVY = 1e3  # weight of the equation that weights sum to one, relative to the errors
+_FIVE = 5  # predictors in the mean of the best
+_STEPS = 12  # most members a greedy mixture takes, with repetition
+
+
+@dataclass
+class Mixing:
+    """Weights of M predictors.
+
+    Attributes
+    ----------
+    weights : array (M,) or (M, r)
+        Not negative, summing to one over the predictors; of each coordinate if there are two axes.
+    rule : str
+        "best", "shared", "each", "both", "five", "greedy" or "squares".
+    checked : dict
+        The loss of each rule on pairs its weights were not found on.
+    """
+
+    weights: np.ndarray
+    rule: str
+    checked: dict[str, float]
+
+    def apply(self, points: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the weighted sum of the points of the predictors."""
+        return sum(weight * own for weight, own in zip(self.weights, points, strict=True) if np.any(weight))
+
+
+def mix_by_squares(residuals: np.ndarray, folds: np.ndarray, sample_weight: np.ndarray | None = None) -> Mixing:
+    r"""Find the weights of least squared distance, :math:`\min_\beta \sum_i \|\sum_m \beta_m e^m_i\|^2`, β on the simplex.
+
+    The rules "shared" (one weight for all coordinates), "each" (weights of each coordinate) and "both" (their mean) compete
+    with the "best" predictor: each is found on some pairs and checked on the others.
+
+    Parameters
+    ----------
+    residuals : array (M, n, r)
+        What each predictor leaves of each target, for pairs it has not seen.
+    folds : int array (n,)
+        The part of the check that each pair belongs to; pairs of one group share one.
+    sample_weight : array (n,), optional
+        Weights of the pairs.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).standard_normal((2, 100, 1))
+    >>> mix_by_squares(noise, np.arange(100) % 5).weights.round(1).ravel().tolist()
+    [0.5, 0.5]
+    """
+    members = len(residuals)
+    scaled = residuals if sample_weight is None else residuals * np.sqrt(sample_weight)[None, :, None]
+    # of each fold and coordinate, the inner products of the residuals of all predictors
+    rows = np.moveaxis(scaled, (0, 1, 2), (2, 1, 0))
+    grams = np.stack([np.swapaxes(own, 1, 2) @ own for own in (rows[:, folds == f] for f in np.unique(folds))])
+    total = grams.sum(axis=0)
+    rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {"best": _best}
+    if members > 1:
+        rules["shared"] = _shared
+        if residuals.shape[2] > 1:
+            rules |= {"each": _each, "both": lambda gram: 0.5 * (_shared(gram) + _each(gram))}
+    checked = {}
+    for name, rule in rules.items():
+        found = [(rule(total - own), own) for own in grams]
+        checked[name] = float(sum(_errors(weights, own).sum() for weights, own in found)) / residuals.shape[1]
+    name = min(checked, key=lambda rule: checked[rule])
+    weights = rules[name](total)
+    return Mixing(weights if name in ("each", "both") else weights[:, 0], name, checked)
+
+
+def mix_by_loss(
+    loss: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    points: Sequence[np.ndarray],
+    folds: np.ndarray,
+    residuals: np.ndarray | None = None,
+) -> Mixing:
+    """Find weights of small loss, for any loss of decoded points.
+
+    Four rules compete, found on one half of the pairs and checked on the other: the "best" predictor, the mean of the "five"
+    best, "greedy" selection, which adds predictors to a mean as long as its loss falls (Caruana et al. 2004), and the weights of
+    least "squares" in feature space.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(points, rows)``, the loss of each pair among `rows` when `points` are predicted for them.
+    points : sequence of arrays (n, r)
+        The points of each predictor, for pairs it has not seen.
+    folds : int array (n,)
+        As for `mix_by_squares`.
+    residuals : array (M, n, r), optional
+        What each predictor leaves of each output, in coordinates of the feature space.
+    """
+    halves = [np.flatnonzero(folds % 2 == half) for half in (0, 1)]
+    checked: dict[str, float] = {}
+    for train, test in (halves, halves[::-1]):
+        for name, weights in _found_by(loss, points, train, residuals).items():
+            lost = float(np.sum(loss(_mean(points, weights, test), test))) / len(folds)
+            checked[name] = checked.get(name, 0.0) + lost
+    # of equal losses the smoother rule, which is the later one
+    name = min(reversed(checked), key=lambda rule: checked[rule])
+    return Mixing(_found_by(loss, points, np.arange(len(folds)), residuals, name)[name], name, checked)
+
+
+def _found_by(
+    loss: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    points: Sequence[np.ndarray],
+    rows: np.ndarray,
+    residuals: np.ndarray | None,
+    wanted: str | None = None,
+) -> dict[str, np.ndarray]:
+    """The weights by each rule, or by the one that is wanted, found on some pairs."""
+    scores = np.asarray([float(np.mean(loss(own[rows], rows))) for own in points])
+    order = np.argsort(scores, kind="stable")
+    found = {"best": np.eye(len(points))[order[0]]}
+    if len(points) == 1:
+        return found
+    if wanted in (None, "greedy"):
+        found["greedy"] = _greedy(loss, [own[rows] for own in points], rows, scores)
+    five = np.zeros(len(points))
+    five[order[:_FIVE]] = 1.0 / min(_FIVE, len(points))
+    found["five"] = five
+    if residuals is not None and wanted in (None, "squares"):
+        flat = residuals[:, rows, :].reshape(len(points), -1)
+        found["squares"] = _on_simplex(flat @ flat.T)
+    return found
+
+
+def check_folds(n: int, groups: np.ndarray | None = None, n_folds: int = _FOLDS) -> np.ndarray:
+    """Return the part of the check each pair belongs to, at random; pairs of one group share one.
+
+    Examples
+    --------
+    >>> sorted(check_folds(5).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    units = n if groups is None else int(groups.max()) + 1
+    of_unit = np.random.default_rng(0).permutation(np.arange(units) % min(n_folds, units))
+    return of_unit if groups is None else of_unit[groups]
+
+
+def _greedy(
+    loss: Callable[[np.ndarray, np.ndarray], np.ndarray], points: list[np.ndarray], rows: np.ndarray, scores: np.ndarray
+) -> np.ndarray:
+    """Weights by adding the predictor that makes the loss of the mean smallest, as long as it falls."""
+    taken = [int(np.argmin(scores))]
+    best, current = float(scores[taken[0]]), points[taken[0]]
+    while len(taken) < _STEPS:
+        size = len(taken)
+        means = [(size * current + each) / (size + 1.0) for each in points]
+        losses = [float(np.mean(loss(mean, rows))) for mean in means]
+        j = int(np.argmin(losses))
+        if losses[j] >= best:
+            break
+        best, current, taken = losses[j], means[j], [*taken, j]
+    return np.bincount(taken, minlength=len(points)) / len(taken)
+
+
+def _mean(points: Sequence[np.ndarray], weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return sum(weight * own[rows] for weight, own in zip(weights, points, strict=True) if weight > 0)
+
+
+def _errors(weights: np.ndarray, gram: np.ndarray) -> np.ndarray:
+    """βᵀ G β of each coordinate, for weights (M, r or 1) and inner products (r, M, M)."""
+    return np.einsum("mr,rmk,kr->r", np.broadcast_to(weights, (gram.shape[1], gram.shape[0])), gram, weights)
+
+
+def _best(gram: np.ndarray) -> np.ndarray:
+    squares = np.einsum("rmm->m", gram)
+    return np.eye(gram.shape[1])[:, [int(np.argmin(squares))]]
+
+
+def _shared(gram: np.ndarray) -> np.ndarray:
+    return _on_simplex(gram.sum(axis=0))[:, None]
+
+
+def _each(gram: np.ndarray) -> np.ndarray:
+    return np.column_stack([_on_simplex(own) for own in gram])
+
+
+def _on_simplex(gram: np.ndarray) -> np.ndarray:
+    """The β of least βᵀ G β with β ≥ 0 and Σβ = 1, drawn a little towards equal weights."""
+    members = len(gram)
+    size = float(np.trace(gram)) / members or 1.0
+    values, vectors = np.linalg.eigh(gram / size + _SHRUNK * np.eye(members))
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    system = np.vstack([root, np.full((1, members), _HEAVY)])
+    weights = nnls(system, np.append(np.zeros(members), _HEAVY))[0]
+    return weights / weights.sum()

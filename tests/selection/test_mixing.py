@@ -1,0 +1,190 @@
+"""Weights of mixtures against brute force, and the rules that compete."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.selection import mixing
+from mercer.selection.mixing import check_folds, mix_by_loss, mix_by_squares
+
+rng = np.random.default_rng(0)
+FOLDS = np.arange(60) % 5
+
+
+def simplex(members, steps=20):
+    """All weights that are multiples of 1/steps."""
+    found = [point for point in itertools.product(range(steps + 1), repeat=members) if sum(point) == steps]
+    return np.array(found) / steps
+
+
+def residuals(seed, members=3, n=60, r=2, scales=(1.0, 1.2, 3.0)):
+    own = np.random.default_rng(seed)
+    shared = 0.5 * own.standard_normal((1, n, r))
+    return np.asarray(scales[:members])[:, None, None] * (own.standard_normal((members, n, r)) + shared)
+
+
+@pytest.fixture
+def _no_shrinkage(monkeypatch):
+    monkeypatch.setattr(mixing, "_SHRUNK", 0.0)
+
+
+@pytest.mark.usefixtures("_no_shrinkage")
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_beat_every_point_of_a_grid(seed):
+    errors = residuals(seed)
+    gram = np.einsum("mnr,knr->mk", errors, errors)
+    found = mixing._on_simplex(gram)
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(1.0)
+    least = min(w @ gram @ w for w in simplex(3))
+    assert found @ gram @ found <= least * (1 + 1e-5)
+
+
+def test_shrinkage_draws_a_little_towards_equal_weights():
+    gram = np.diag([1.0, 2.0, 50.0])
+    found, free = mixing._on_simplex(gram), np.array([1.0, 0.5, 0.02]) / 1.52
+    assert np.abs(found - free).max() < 0.15
+    assert found[2] > 0
+
+
+@pytest.mark.usefixtures("_no_shrinkage")
+def test_each_coordinate_has_the_weights_of_it_alone():
+    errors = residuals(0, r=3)
+    errors[0, :, 0] *= 0.05
+    errors[1, :, 1] *= 0.05
+    found = mix_by_squares(errors, FOLDS)
+    assert found.rule == "each"
+    assert found.weights.shape == (3, 3)
+    for j in range(3):
+        alone = mix_by_squares(errors[:, :, [j]], FOLDS)
+        if alone.rule == "shared":
+            assert np.allclose(found.weights[:, j], alone.weights, atol=1e-9)
+    assert found.weights[0, 0] > 0.9
+    assert found.weights[1, 1] > 0.9
+
+
+def test_the_best_alone_where_a_mixture_does_not_help():
+    errors = residuals(1)
+    errors[1:] = 100.0 * errors[:1] + 10.0  # the others make the same mistakes, and larger ones
+    found = mix_by_squares(errors, FOLDS)
+    assert found.rule == "best"
+    assert found.weights.tolist() == [1.0, 0.0, 0.0]
+    assert found.checked["best"] <= min(found.checked.values())
+
+
+def test_the_check_is_on_pairs_the_weights_were_not_found_on():
+    errors = residuals(2, members=2, r=1)
+    found = mix_by_squares(errors, FOLDS)
+    lost = 0.0
+    for fold in range(5):
+        rest, own = errors[:, fold != FOLDS, 0], errors[:, fold == FOLDS, 0]
+        weights = mixing._on_simplex(rest @ rest.T)
+        lost += ((weights @ own) ** 2).sum()
+    assert found.checked["shared"] == pytest.approx(lost / 60)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 3))
+def test_order_of_members_and_pairs_does_not_matter(seed, members, r):
+    errors = residuals(seed, members, 40, r, scales=np.linspace(1, 3, members))
+    folds, own = np.arange(40) % 5, np.random.default_rng(seed)
+    found = mix_by_squares(errors, folds)
+    pairs, order = own.permutation(40), own.permutation(members)
+    assert np.allclose(mix_by_squares(errors[:, pairs], folds[pairs]).weights, found.weights, atol=1e-7)
+    assert np.allclose(mix_by_squares(errors[order], folds).weights, found.weights[order], atol=1e-6)
+    assert found.weights.min() >= 0
+    assert np.allclose(found.weights.sum(axis=0), 1.0)
+
+
+def test_a_weight_of_two_counts_as_two_pairs():
+    errors, weight = residuals(3), np.where(np.arange(60) < 20, 2.0, 1.0)
+    twice = np.concatenate([np.arange(60), np.arange(20)])
+    found, expected = mix_by_squares(errors, FOLDS, weight), mix_by_squares(errors[:, twice], FOLDS[twice])
+    assert np.allclose(found.weights, expected.weights, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-100, 1e100])
+def test_errors_of_any_size(scale):
+    errors = residuals(4)
+    found = mix_by_squares(scale * errors, FOLDS)
+    assert np.all(np.isfinite(found.weights))
+    assert np.allclose(found.weights.sum(axis=0), 1.0)
+    if scale:
+        assert np.allclose(found.weights, mix_by_squares(errors, FOLDS).weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_many_members_that_are_nearly_the_same(seed):
+    own = np.random.default_rng(seed)
+    shared = own.standard_normal((1, 80, 4))
+    errors = shared + 10.0 ** own.uniform(-12, -1, (120, 1, 1)) * own.standard_normal((120, 80, 4))
+    found = mix_by_squares(errors, np.arange(80) % 5)
+    assert np.allclose(found.weights.sum(axis=0), 1.0)
+
+
+def test_one_member():
+    assert mix_by_squares(residuals(0, members=1), FOLDS).weights.tolist() == [1.0]
+    points = [rng.standard_normal((60, 1))]
+    assert mix_by_loss(lambda mixed, rows: mixed[:, 0] ** 2, points, FOLDS).weights.tolist() == [1.0]
+
+
+# -- a loss of decoded points ---------------------------------------------------------------------------------
+
+
+TRUTH = np.sign(rng.standard_normal(200))
+SIGNS = np.arange(200) % 5
+
+
+def wrong(points, rows):
+    return (np.sign(points[:, 0]) != TRUTH[rows]).astype(float)
+
+
+def noisy(seed, size):
+    return (TRUTH + size * np.random.default_rng(10 + seed).standard_normal(200))[:, None]
+
+
+def test_greedy_or_mean_beats_the_best_where_errors_are_independent():
+    points = [noisy(seed, 1.5) for seed in range(4)]
+    found = mix_by_loss(wrong, points, SIGNS)
+    rows = np.arange(200)
+    assert found.rule != "best"
+    assert wrong(found.apply(points), rows).mean() < min(wrong(own, rows).mean() for own in points)
+    assert found.weights.sum() == pytest.approx(1.0)
+
+
+def test_the_best_where_others_are_noise():
+    points = [TRUTH[:, None], *(1e-9 * noisy(seed, 30.0) for seed in range(3))]
+    points[1:] = [1e3 * np.random.default_rng(seed).standard_normal((200, 1)) for seed in range(3)]
+    found = mix_by_loss(wrong, points, SIGNS)
+    assert found.weights.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_permuted_members_and_pairs_of_a_loss():
+    points, order, pairs = [noisy(seed, 1.0 + seed) for seed in range(4)], [2, 0, 3, 1], rng.permutation(200)
+
+    def moved(mixed, rows):
+        return (np.sign(mixed[:, 0]) != TRUTH[pairs][rows]).astype(float)
+
+    found = mix_by_loss(wrong, points, SIGNS)
+    assert np.allclose(mix_by_loss(wrong, [points[m] for m in order], SIGNS).weights, found.weights[order])
+    assert np.allclose(mix_by_loss(moved, [own[pairs] for own in points], SIGNS[pairs]).weights, found.weights)
+
+
+def test_weights_of_least_squares_compete():
+    points = [TRUTH[:, None] + own for own in residuals(5, 3, 200, 1)]
+    found = mix_by_loss(lambda mixed, rows: (mixed[:, 0] - TRUTH[rows]) ** 2, points, SIGNS, residuals(5, 3, 200, 1))
+    assert set(found.checked) == {"best", "greedy", "five", "squares"}
+    assert found.checked["squares"] < found.checked["best"]
+
+
+def test_folds_of_the_check():
+    assert np.bincount(check_folds(23)).tolist() == [5, 5, 5, 4, 4]
+    assert sorted(check_folds(3).tolist()) == [0, 1, 2]
+    assert sorted(check_folds(2).tolist()) == [0, 1]
+    groups = np.repeat(np.arange(7), 3)
+    folds = check_folds(21, groups)
+    assert all(len(set(folds[groups == group])) == 1 for group in range(7))
+    assert len(set(folds)) == 5
