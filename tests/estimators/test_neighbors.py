@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import NeighborsEstimator
-from mercer.kernels import Classes, FromFunction, Linear, Precomputed, Subsequence
+from mercer.kernels import Classes, FromFunction, Linear, Polynomial, Precomputed, Subsequence
 from mercer.kernels.base import Kernel
 
 X = np.random.default_rng(0).standard_normal((6, 2))
@@ -27,17 +27,18 @@ def test_similarities_that_are_no_kernels_are_refused(k):
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_values_too_large_for_doubles_are_refused():
-    with pytest.raises(ValueError, match=r"input kernel Linear\(\) gave inf for X\[0\] with itself.*scale the data"):
-        NeighborsEstimator(Linear(), Linear(), k=1).fit(X * 1e200, Y)
-    model = NeighborsEstimator(Linear(), Linear(), k=1).fit(X * 1e150, Y)
-    with pytest.raises(ValueError, match=r"input kernel Linear\(\) gave -?inf for the pair \(0, 0\)"):
-        model.predict(np.array([[1e200, 0.0]]))
+    cubes = Polynomial(degree=3)
+    with pytest.raises(ValueError, match=r"input kernel Polynomial.* gave inf for X\[0\] with itself.*scale the data"):
+        NeighborsEstimator(cubes, Linear(), k=1).fit(X * 1e90, Y)
+    model = NeighborsEstimator(cubes, Linear(), k=1).fit(X * 1e50, Y)
+    with pytest.raises(ValueError, match=r"input kernel Polynomial.* gave -?inf for the pair \(0, 0\)"):
+        model.predict(np.array([[1e99, 0.0]]))
 
 
 def test_values_that_fit_into_doubles_only_just_are_compared():
     # twice the kernel values of the query with both would be infinite
-    large = np.array([[0.6], [1.0]]) * 1.3e154
-    model = NeighborsEstimator(Linear(), Classes(), k=1).fit(large, ["near", "here"])
+    large = [0.6 * 1.3e154, 1.3e154]
+    model = NeighborsEstimator(FromFunction(lambda x, z: x * z), Classes(), k=1).fit(large, ["near", "here"])
     assert model.predict(large[1:]).tolist() == ["here"]
 
 
@@ -103,3 +104,30 @@ def test_a_whole_gram_matrix_is_looked_at_whole():
 def test_clipping_is_the_way_out():
     kernel = FromFunction(lambda a, b: 2.0 * (a == b) - float(a[0] != b[0])).clipped()
     assert NeighborsEstimator(kernel, Classes(), k=1).fit(WORDS, WORDS).predict(WORDS).tolist() == WORDS
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Linear().normalized()], ids=repr)
+@pytest.mark.parametrize("pairwise", [False, True])
+def test_empty_rows_are_nobodys_neighbours_by_accident(kernel, pairwise):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.2, (60, 40)).astype(float)
+    counts[counts.sum(axis=1) == 0, 0] = 1.0
+    counts[:6] = 0.0
+    empty, labels = np.arange(6), ["empty"] * 6 + list("ab") * 27
+    queries = np.vstack([rng.poisson(0.2, (30, 40)) + np.eye(30, 40), np.zeros(40)])
+    given = Precomputed() if pairwise else kernel
+    X = kernel(counts) if pairwise else counts
+    model = NeighborsEstimator(given, Classes(), k=5).fit(X, labels)
+    weights = model.decision_weights(kernel(queries, counts) if pairwise else queries)
+    assert not weights[:30, empty].any()
+    assert np.flatnonzero(weights[30]).tolist() == [0, 1, 2, 3, 4]
+    left_out = model.map_.left_out_points()
+    assert not left_out[6:, empty].any()
+    np.testing.assert_array_equal((left_out[:6] > 0).sum(axis=1), 5)
+    assert left_out[0, 1:6].all()
+
+
+def test_k_is_chosen_by_default():
+    model = NeighborsEstimator(Linear(), Linear()).fit(X, Y)
+    assert model.k == "loo"
+    assert model.k_ == model.ks_[np.argmin(model.loo_path_)]

@@ -170,7 +170,7 @@ def test_alpha_loo_takes_the_best_of_its_path():
     X, Y, new = problem(n=12)
     for name in EXACT:
         model = OperatorValuedRidge(family()[name][0], alpha="loo").fit(X, Y)
-        assert len(model.alphas_) == len(model.loo_path_) == 21
+        assert len(model.alphas_) == len(model.loo_path_) >= 21
         assert model.alpha_ == model.alphas_[np.argmin(model.loo_path_)]
         again = OperatorValuedRidge(model.kernel_, alpha=model.alpha_).fit(X, Y)
         np.testing.assert_allclose(again.predict(new), model.predict(new), atol=1e-10)

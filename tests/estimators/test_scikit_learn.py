@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import DependencyEstimator, NeighborsEstimator
+from mercer import AutoEstimator, DependencyEstimator, NeighborsEstimator
 from mercer.decoders import Candidates
 from mercer.kernels import Classes, Gaussian, LabelSets, Linear, Precomputed, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance
@@ -27,6 +27,7 @@ from mercer.solvers import LowRank
         DependencyEstimator(operator=ConditionalCovariance(0.1)),
         DependencyEstimator(solver=LowRank(tol=1e-8)),
         NeighborsEstimator(k=2),
+        AutoEstimator(effort="fast", time_limit=1e-9),
         NeighborsEstimator(Precomputed(), Linear(), k=1),
     ],
     expected_failed_checks=expected_failures,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import fields
 from typing import Any, Self
 
@@ -10,10 +11,11 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.core.arrays import Array, is_numpy_array, namespace, to_numpy, zeros
+from mercer.core.arrays import Array, namespace, to_numpy, zeros
 from mercer.core.collections import Collection, count, take, to_backend_of
 from mercer.core.validation import check_instance, check_whole
 from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
+from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
 from mercer.estimators.data import Pairs, TargetCodec, check_inputs, check_pairs, listed
 from mercer.estimators.values import ValueParameters
@@ -21,11 +23,18 @@ from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem, fit_embedding
 from mercer.losses import Loss, resolve_loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance
+from mercer.selection.candidates import CandidateRule, candidate_rule, known_outputs
 from mercer.solvers.base import Choice, gram_matrix
-from mercer.uncertainty.calibrated import CalibratedAnswers
+from mercer.uncertainty.intervals import IntervalAnswers
+from mercer.uncertainty.probabilities import ProbabilityAnswers
+
+_SCALES = (
+    "score measures the loss of the output kernel, and output_kernel was set by set_params, as a grid search does: scores of "
+    "different output kernels are on different scales. Name the loss you are scored on, such as loss=mercer.losses.ZeroOne()"
+)
 
 
-class ObjectEstimator(CalibratedAnswers, ValueParameters):
+class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
     """An estimator that predicts points of the output feature space and decodes them into objects.
 
     A subclass has the parameters `input_kernel`, `output_kernel` and `loss` (or class attributes of these names), and
@@ -43,6 +52,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
     loss: Any
     input_kernel_: Kernel
     reasons_: dict[str, str]
+    _candidate_rule_: CandidateRule | None = None
     _codec: TargetCodec
     _kept: np.ndarray | None
 
@@ -57,7 +67,7 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         Parameters
         ----------
         X, y : collections of the same length
-            Inputs and outputs.
+            Inputs and outputs. For kernels on vectors X may be a sparse array, which is not made dense.
         sample_weight : array (n,), optional
             How much each pair counts; a pair of weight 2 counts as two, one of weight 0 as none.
         groups : sequence of n labels, optional
@@ -66,38 +76,48 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         self.learner()  # parameters are checked before the data
         return self._learn(self._checked_pairs(X, y, sample_weight, groups), *self._parts())
 
-    def predict(self, X: Any, candidates: Any = None) -> Any:
+    def predict(self, X: Any, candidates: Any = None, return_std: bool = False) -> Any:
         """Predict an object for each input.
 
         Parameters
         ----------
         X : collection
             Inputs, as in `fit`; kernel values against the training inputs for a precomputed kernel.
-        candidates : collection, one collection per input, or `mercer.decoders.Blocks`, optional
-            Choose among these outputs. By default the decoder is free (see `decoder_`).
+        candidates : collection, one collection per input, `mercer.decoders.EachOf` or `mercer.decoders.Blocks`, optional
+            Choose among these outputs. ``EachOf([...])`` says that there is one collection per input; without it, lists of
+            objects that look like outputs are taken for that. By default the decoder is free (see `decoder_`). Candidates that
+            are not all training outputs are scored by `candidate_rule_`.
+        return_std : bool, default=False
+            True for a pair: predictions, and the standard deviation of a new output at each input, an array. Ridge regression
+            onto vectors is then read as a Gaussian process with an independent noise in each coordinate, of the variance that
+            makes left-out errors as large as their standard deviations.
 
         Returns
         -------
         collection
-            An array for vector outputs, in the shape of those passed to `fit`; else a 1-D object array.
+            An array for vector outputs, in the shape of those passed to `fit`, or a frame of the same library and columns; else
+            a 1-D object array.
         """
         points = self._points_of(X)
-        if candidates is None:
-            return self._codec.decode(self.decoder_.decode(points))
-        best: Any = [found.objects for found in self._rank(points, 1, candidates)]
-        outputs = self.embedding_.outputs_
-        together = np.concatenate if is_numpy_array(outputs) else namespace(outputs).concat
-        return self._codec.decode(together(best))
+        found = self._codec.framed(self._codec.decode(self._decoded(points, candidates)))
+        return (found, self._deviations(X)) if return_std else found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, nested ones by ``part__parameter``."""
+        if any(name.partition("__")[0] == "output_kernel" for name in params):
+            # as a grid search does: its scores are those of several output kernels
+            self._output_kernel_set = True
+        return super().set_params(**params)
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """Return the `k` best outputs for each input, best first, with scores (higher is better).
 
         Outputs are ranked among `candidates`, by default the distinct training outputs, together with what a decoder of
         strings, positions or vectors constructs. The score of y is 2⟨h(x), ψ(y)⟩ − l(y, y), which is
-        ‖h(x)‖² − ‖h(x) − ψ(y)‖², or minus the expected loss when the decoder minimises one. Equal scores keep the order of
-        the candidates.
+        ‖h(x)‖² − ‖h(x) − ψ(y)‖², or minus the expected loss when the decoder minimises one, or that of `candidate_rule_` for
+        candidates that were not trained on. Equal scores keep the order of the candidates.
         """
-        ranked = self._rank(self._points_of(X), check_whole(k, "k"), candidates)
+        ranked, _ = self._rank(self._points_of(X), check_whole(k, "k"), candidates)
         return [Ranked(self._codec.decode(found.objects), found.scores) for found in ranked]
 
     def decision_weights(self, X: Any) -> Any:
@@ -117,19 +137,23 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
             return weights
         return namespace(weights).concat([weights, zeros((weights.shape[0], spare), weights)], axis=1)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, candidates: Any = None) -> float:
         """Return minus the mean loss of the predictions: the user's loss, or the output kernel's (higher is better).
 
-        Under ``loss="rkhs"`` it is minus the mean of ‖h(x) − ψ(y)‖², outside the coordinates of the embedding too.
+        Under ``loss="rkhs"`` it is minus the mean of ‖h(x) − ψ(y)‖², outside the coordinates of the embedding too. With
+        `candidates`, predictions are chosen among them, as by `predict`. Losses of different output kernels are on different
+        scales: name a `loss` to compare them.
         """
+        if self.loss is None and getattr(self, "_output_kernel_set", False):
+            warnings.warn(_SCALES, UserWarning, stacklevel=2)
         points = self._points_of(X)
         outputs = self._codec.encode(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
-        if self.loss == "rkhs":
+        if self.loss == "rkhs" and candidates is None:
             losses = self.embedding_.squared_distances(points, outputs) + self.embedding_.outside(outputs)
         else:
-            losses = self.loss_.paired(outputs, self.decoder_.decode(points))
+            losses = self.loss_.paired(outputs, self._decoded(points, candidates))
         return -float(np.average(to_numpy(losses), weights=sample_weight))
 
     @property
@@ -201,26 +225,64 @@ class ObjectEstimator(CalibratedAnswers, ValueParameters):
         inputs = self._inputs_of(X)
         return to_backend_of(self.embedding_.outputs_, self.map_.points(inputs))
 
-    def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
+    @property
+    def candidate_rule_(self) -> CandidateRule:
+        """The score of candidates that were not trained on, with the reason; chosen when it is first needed.
+
+        A decoder that was given scores them itself. Otherwise see `mercer.selection.candidates.candidate_rule`.
+        """
+        check_is_fitted(self, "map_")
+        if self._candidate_rule_ is None:
+            # threads may choose it at the same time: the result is the same, and is assigned once it is complete
+            self._candidate_rule_ = self._choose_rule()
+        return self._candidate_rule_
+
+    def _choose_rule(self) -> CandidateRule:
+        decoder, own = self.decoder_, self.map_
+        if self.reasons_["decoder"] == "given":
+            return CandidateRule(decoder, "the decoder was given")
+        without = getattr(own, "points_without", lambda groups: own.left_out_points())
+        return candidate_rule(decoder, self.loss_, without, self._left_out_points, getattr(own, "groups", None))
+
+    def _decoded(self, points: Array, candidates: Any) -> Collection:
+        """The best object for each point, among the candidates if there are any."""
         if candidates is None:
-            return self.decoder_.rank(points, k)
+            return self.decoder_.decode(points)
+        return best(self._rank(points, 1, candidates)[0])
+
+    def _rank(self, points: Array, k: int, candidates: Any) -> tuple[list[Ranked], Decoder]:
+        """The k best outputs for each point, and the decoder that scored them."""
+        if candidates is None:
+            return self.decoder_.rank(points, k), self.decoder_
 
         def encode(outputs: Any, name: str) -> Collection:
             return self._codec.encode(outputs, self.output_kernel_, name)
 
-        if hasattr(candidates, "blocks"):
-            return best_of_blocks(self.decoder_, points, candidates.blocks, k, encode)
+        if hasattr(candidates, "blocks"):  # not known in advance, and so taken for new
+            decoder = self.candidate_rule_.decoder
+            return best_of_blocks(decoder, points, candidates.blocks, k, encode), decoder
         candidates = self._codec.dense(listed(candidates), "candidates")
-        if self._codec.one_set_each(candidates, self.embedding_.outputs_, points.shape[0]):
-            sets = [encode(c, f"candidates[{i}]") for i, c in enumerate(candidates)]
-            return self.decoder_.choose_each(points, sets, k)
-        return self.decoder_.choose(points, encode(candidates, "candidates"), k)
+        each = self._codec.sets_of_each(candidates, self.embedding_.outputs_, points.shape[0])
+        if each is not None:
+            sets = [encode(c, f"candidates[{i}]") for i, c in enumerate(each)]
+            decoder = self._decoder_for(sets)
+            return decoder.choose_each(points, sets, k), decoder
+        objects = encode(candidates, "candidates")
+        decoder = self._decoder_for([objects])
+        return decoder.choose(points, objects, k), decoder
+
+    def _decoder_for(self, sets: list[Collection]) -> Decoder:
+        """The decoder if all candidates are training outputs, which have weights; else that of the rule for new ones."""
+        known = all(known_outputs(self.decoder_, candidates) for candidates in sets)
+        return self.decoder_ if known else self.candidate_rule_.decoder
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags, which follow from the kernels."""
         tags, kernel = super().__sklearn_tags__(), self._source()
         tags.input_tags.pairwise = getattr(kernel, "pairwise", False)
-        tags.input_tags.two_d_array = getattr(kernel, "takes_vectors", False) or tags.input_tags.pairwise
+        tables = tags.input_tags.allow_nan = tags.input_tags.categorical = getattr(kernel, "takes_tables", False)
+        tags.input_tags.two_d_array = getattr(kernel, "takes_vectors", False) or tags.input_tags.pairwise or tables
+        tags.input_tags.sparse = getattr(kernel, "takes_sparse", False)
         tags.input_tags.string = not tags.input_tags.two_d_array
         tags.target_tags.required = tags.target_tags.multi_output = tags.target_tags.single_output = True
         return tags

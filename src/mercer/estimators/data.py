@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from importlib import import_module
 from math import prod
 from numbers import Real
 from typing import Any
@@ -16,8 +17,21 @@ from sklearn.utils.validation import validate_data
 
 from mercer.core import memory
 from mercer.core.arrays import Array, float64, is_array, is_numpy_array, like, namespace, to_numpy
-from mercer.core.collections import Collection, concatenate, count, distinct, is_numeric, reject_non_collection, take
+from mercer.core.collections import (
+    LEAST,
+    Collection,
+    as_vectors,
+    concatenate,
+    count,
+    distinct,
+    is_missing,
+    is_numeric,
+    reject_non_collection,
+    require_range,
+    take,
+)
 from mercer.core.collections import listed as listed
+from mercer.core.sparse_rows import is_sparse
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.solvers.base import sub_inputs
@@ -25,13 +39,15 @@ from mercer.solvers.base import sub_inputs
 
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Collection:
     """Return `X` as the collection the input kernel takes; vectors and Gram matrices are checked by scikit-learn."""
-    reject_non_collection(X, "X")
+    if not (is_sparse(X) and kernel.takes_sparse):
+        reject_non_collection(X, "X")
     _reject_empty(X, "X")
     foreign = is_array(X) and not is_numpy_array(X)
     if (kernel.takes_vectors or kernel.pairwise) and not foreign:
+        _reject_mixed_columns(X, kernel)
         if _numeric(X):
             try:
-                X = validate_data(estimator, X, reset=reset, dtype=np.float64, allow_nd=True)
+                X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, allow_nd=True)
             except ValueError as error:
                 if not kernel.pairwise or "features, but" not in str(error):
                     raise
@@ -39,10 +55,41 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
                 raise ValueError(f"{error} X holds kernel values against {against}") from error
         elif kernel.takes_vectors:
             X = validate_data(estimator, kernel.check(X, "X"), reset=reset, dtype=np.float64)
+    named = hasattr(X, "columns")
+    if kernel.takes_tables and not (named or reset) and getattr(X, "ndim", 1) == 2:
+        _check_feature_count(estimator, X, reset)
     X = kernel.check(X, "X")
+    if kernel.takes_tables and reset:
+        estimator.n_features_in_ = X.shape[1]
+        if named:
+            estimator.feature_names_in_ = np.asarray(list(X.kinds), dtype=object)
     if kernel.takes_vectors and foreign:
         _check_feature_count(estimator, X, reset)
     return X
+
+
+def _reject_mixed_columns(X: Any, kernel: Kernel) -> None:
+    """Raise ValueError if a frame has columns that are not numbers."""
+    for name in getattr(X, "columns", ()):
+        try:
+            _reject_text(np.asarray(X[name]), f"X[{name!r}]")
+            np.asarray(X[name]).astype(float)
+        except (TypeError, ValueError) as error:
+            cure = "mercer.kernels.Columns(), a kernel on tables, or encode X by mercer.structures.table_encoder.TableEncoder()"
+            raise ValueError(
+                f"X has the column {name!r}, which is not of numbers ({error}), and {kernel!r} compares vectors. Use {cure}"
+            ) from error
+
+
+def _reject_text(array: np.ndarray, name: str) -> None:
+    """Raise TypeError for text, dates and other objects in place of numbers, even if they could be converted."""
+    if array.dtype.kind == "O":
+        for place, item in np.ndenumerate(array):
+            if not (isinstance(item, Real | np.number | np.bool_) or is_missing(item)):
+                where = "".join(f"[{i}]" for i in place)
+                raise TypeError(f"{name}{where} is {item!r:.40}, a {type(item).__name__}; expected a number")
+    elif array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {array.dtype}; expected numbers")
 
 
 def _reject_empty(collection: Any, name: str) -> None:
@@ -56,7 +103,7 @@ def _numeric(X: Any) -> bool:
     """True for arrays and tables, for which scikit-learn names what is wrong; ragged and mixed lists are checked here."""
     if hasattr(X, "toarray") or hasattr(X, "columns"):
         return True
-    return hasattr(X, "dtype") and (X.dtype != object or getattr(X, "ndim", 1) > 1)
+    return getattr(getattr(X, "dtype", None), "kind", None) in tuple("biufc")
 
 
 def _check_feature_count(estimator: Any, X: Any, reset: bool) -> None:
@@ -79,6 +126,10 @@ class TargetCodec:
     """The kind of sparse matrix, such as "csr_array"; None for anything dense."""
     labels: str | None = None
     """The type of label sets that are not passed as sets, "list" or "tuple"."""
+    columns: list[Any] | None = None
+    """The names of the columns of a frame of numbers."""
+    library: str | None = None
+    """The library of that frame, "pandas" or "polars"."""
 
     @classmethod
     def of(cls, Y: Any, kernel: Kernel) -> TargetCodec:
@@ -89,14 +140,25 @@ class TargetCodec:
             return cls(None, labels=_written_labels(Y, kernel))
         if is_array(Y) and Y.dtype != object:
             return cls(tuple(Y.shape[1:]))
-        if getattr(Y, "ndim", 1) > 1:  # a table: its rows are the outputs
+        if hasattr(Y, "columns"):  # a frame: its rows are the outputs
+            return cls.of_frame(Y)
+        if getattr(Y, "ndim", 1) > 1:
             return cls(tuple(np.shape(Y)[1:]))
         first: Any = next(iter(Y), 0.0)
         return cls(tuple(first.shape) if is_array(first) else np.shape(first))
 
+    @classmethod
+    def of_frame(cls, Y: Any) -> TargetCodec:
+        """Return the codec for vector outputs that are the rows of a frame."""
+        library = type(Y).__module__.split(".")[0]
+        known = library in ("pandas", "polars")
+        return cls(tuple(Y.shape[1:]), None, None, list(Y.columns) if known else None, library if known else None)
+
     def encode(self, Y: Any, kernel: Kernel, name: str) -> Collection:
         """Return `Y` as the collection the output kernel takes."""
         Y = self.dense(Y, name)
+        if hasattr(Y, "columns") and not hasattr(Y, "ndim"):  # a frame of polars, which is iterated by columns
+            Y = Y.to_numpy()
         reject_non_collection(Y, name)
         _reject_empty(Y, name)
         if self.row_shape == ():
@@ -130,28 +192,37 @@ class TargetCodec:
             return outputs
         return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))
 
-    def one_set_each(self, candidates: Any, outputs: Collection, queries: int) -> bool:
-        """Return True if `candidates` holds one collection per query, and False if it is one for all.
+    def framed(self, outputs: Collection) -> Any:
+        """Return predictions as a frame with the columns of training, if outputs are the rows of one."""
+        if self.library is None:
+            return outputs
+        names = {"columns" if self.library == "pandas" else "schema": self.columns}
+        return import_module(self.library).DataFrame(outputs, **names)
 
-        Its entries are collections if they hold objects of the types of the outputs, or else if they are nested one level
-        deeper than outputs are.
+    def sets_of_each(self, candidates: Any, outputs: Collection, queries: int) -> Any:
+        """Return one collection of candidates per query, or None if `candidates` is one collection for all.
+
+        `EachOf` says that they are; otherwise they are if their entries hold objects of the form of the outputs.
         """
-        reject_non_collection(candidates, "candidates")
-        entries: Any = candidates if is_array(candidates) else list(candidates)
+        explicit = hasattr(candidates, "sets")
+        if not explicit:
+            reject_non_collection(candidates, "candidates")
+        entries: Any = listed(candidates.sets) if explicit else candidates
+        entries = entries if is_array(entries) else list(entries)
         size = count(entries)
         if size == 0:
             raise ValueError("candidates is empty; expected at least one output to choose from")
-        if not self._are_sets(entries, outputs):
-            return False
+        if not explicit and not self._are_sets(entries, outputs):
+            return None
         if size != queries:
             raise ValueError(
                 f"candidates holds {size} sets and X has {queries} objects; expected one candidate set for each object, or one "
-                "flat collection for all"
+                "flat collection for all. Write mercer.decoders.EachOf([...]) for one set each"
             )
         for i in range(size):
             if count(entries[i]) == 0:
                 raise ValueError(f"candidates[{i}] is empty; expected at least one output to choose from for X[{i}]")
-        return True
+        return entries
 
     def _are_sets(self, entries: Any, outputs: Collection) -> bool:
         depth = None if self.row_shape is None else len(self.row_shape)
@@ -162,12 +233,22 @@ class TargetCodec:
             return not column and entries.ndim > 1 + (depth or 0)
         types = {type(output) for output in outputs}
         entries = [np.asarray(entry) if _is_table(entry) and type(entry) not in types else entry for entry in entries]
-        if depth is None and not any(type(entry) in types for entry in entries):
-            inside = [type(item) in types for entry in entries if _is_listed(entry) for item in entry]
-            if all(map(_is_listed, entries)) and inside and all(inside):
-                return True
-        deepest = max(map(_depth, outputs)) if depth is None else depth
-        return max(map(_depth, entries)) > deepest
+        if depth is not None:
+            return max(map(_depth, entries)) > depth
+        families = {_family(output) for output in outputs}
+
+        def holds_outputs(entry: Any) -> bool:
+            # label sets and trees may be written as lists too
+            return _is_listed(entry) and all(_family(item) in {*families, "listed"} for item in entry)
+
+        if not all(map(holds_outputs, entries)):
+            return False
+        if not any(len(entry) for entry in entries):
+            return "listed" not in families and self.labels is None
+        if any(len(output) and holds_outputs(output) for output in outputs if _is_listed(output)):
+            # outputs are made of their like, such as lists of lists: only more nesting than any of them has tells
+            return min(map(_depth, entries)) > max(map(_depth, outputs))
+        return True
 
 
 _SPARSE = {
@@ -214,6 +295,10 @@ def _column(Y: Any, name: str) -> np.ndarray:
 
 def _is_listed(entry: Any) -> bool:
     return isinstance(entry, list | tuple) or is_array(entry)
+
+
+def _family(item: Any) -> str:
+    return "listed" if _is_listed(item) else "set" if isinstance(item, set | frozenset) else "item"
 
 
 def _is_table(entry: Any) -> bool:
@@ -270,9 +355,13 @@ def check_pairs(  # noqa: PLR0913
     X, y = listed(X), listed(y)
     metadata = copy(estimator)  # a fit that fails leaves the estimator as it was
     inputs = check_inputs(metadata, X, input_kernel, reset=True)
+    if not sparse.issparse(y):
+        reject_non_collection(y, "y")
     codec = TargetCodec.of(y, output_kernel)
     outputs = codec.encode(y, output_kernel, "y")
     check_lengths(inputs, outputs)
+    _check_sizes(inputs, input_kernel, "X")
+    _check_sizes(outputs, output_kernel, "y")
     weight, group, kept = check_weights_and_groups(sample_weight, groups, count(outputs))
     if kept is not None:
         inputs, outputs = sub_inputs(input_kernel, inputs, kept, kept), take(outputs, kept)
@@ -292,13 +381,15 @@ def check_vector_pairs(estimator: Any, source: Any, X: Any, y: Any, weights_and_
     inputs = check_inputs(metadata, listed(X), source, reset=True)
     Y, observed, flat = check_targets(y, type(estimator).__name__, estimator.handles_missing)
     check_lengths(inputs, Y)
+    _check_sizes(inputs, source, "X")
+    require_range(Y, "y", LEAST)
     some = None if observed is None else np.flatnonzero(observed.any(axis=1))
     weight, group, kept = check_weights_and_groups(*weights_and_groups, Y.shape[0], some)
     if kept is not None:
         inputs, Y = sub_inputs(source, inputs, kept, kept), take(Y, kept)
         observed = None if observed is None else observed[kept]
     observed = None if observed is None or observed.all() else observed
-    codec = TargetCodec(() if flat else (Y.shape[1],))
+    codec = TargetCodec.of_frame(y) if hasattr(y, "columns") else TargetCodec(() if flat else (Y.shape[1],))
     kernel = source.resolve(inputs) if isinstance(source, Kernel) else source
     return Pairs(inputs, Y, Y, codec, kernel, Linear(), metadata, weight, group, observed, kept)
 
@@ -316,11 +407,14 @@ def check_targets(y: Any, name: str, handles_missing: bool) -> tuple[Array, np.n
         y = np.ma.filled(y.astype(float), np.nan)
     reject_non_collection(y, "y")
     if not is_array(y) or is_numpy_array(y):
-        finite: Any = "allow-nan" if handles_missing else True
-        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
+        _reject_other_outputs(y)
+        y = check_array(
+            y, ensure_2d=False, allow_nd=True, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
+        )
     xp, y, flat = namespace(y), float64(y), y.ndim == 1
     if y.ndim not in (1, 2):
-        raise ValueError(f"y has shape {tuple(y.shape)}; expected one row of outputs for each input")
+        cure = "Flatten outputs, as by y.reshape(len(y), -1), or use DependencyEstimator, which keeps their shape"
+        raise ValueError(f"y has shape {tuple(y.shape)}; expected one row of outputs for each input. {cure}")
     if bool(xp.any(xp.isinf(y))):
         raise ValueError("Input y contains infinity or a value too large for dtype('float64')")
     y = xp.reshape(y, (-1, 1)) if flat else y
@@ -337,6 +431,27 @@ def check_targets(y: Any, name: str, handles_missing: bool) -> tuple[Array, np.n
         what = columns if observed.any() else "y is missing (NaN) everywhere"
         raise ValueError(f"{what}; expected at least one observed value for each output. Drop such columns")
     return xp.where(missing, xp.zeros_like(y), y), observed, flat
+
+
+def _reject_other_outputs(y: Any) -> None:
+    """Raise an error that names the first output that is not a number or a row of numbers."""
+    try:
+        if hasattr(y, "columns"):
+            for name in y.columns:
+                _reject_text(np.asarray(y[name]), f"y[{name!r}]")
+        else:
+            _reject_text(np.asarray(y), "y")
+    except TypeError as error:
+        cure = "For other outputs use DependencyEstimator with an output kernel, such as Classes() or LabelSets()"
+        raise TypeError(f"{error}, or a row of numbers, for each output. {cure}") from error
+    except ValueError:
+        as_vectors(y, "y")  # names the first row of another length
+        raise
+
+
+def _check_sizes(collection: Collection, kernel: Any, name: str) -> None:
+    if getattr(kernel, "takes_vectors", False) and is_numeric(collection):
+        require_range(collection, name, LEAST)
 
 
 def check_kernel_parameter(kernel: Any, name: str) -> None:

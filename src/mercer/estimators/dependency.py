@@ -57,7 +57,8 @@ class DependencyEstimator(ObjectEstimator):
     decoder : "auto" or Decoder
         Turns a point into an object.
     solver : "auto" or Solver
-        Solves the system. "auto" is always exact.
+        Solves the system. "auto" is exact, by conjugate gradients if n×n matrices do not fit in memory; with too many pairs
+        even for those it is `LowRank`. ``reasons_["solver"]`` says which, and why.
     loss : None, "kernel", "rkhs" or callable Δ(y_true, y_pred)
         The metric you are scored on. A callable chooses alpha, decodes by least expected loss and scores. "kernel" is the
         output kernel's loss of decoded objects, "rkhs" the distance before decoding. None chooses by "rkhs", which is

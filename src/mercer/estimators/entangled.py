@@ -28,8 +28,8 @@ class EntangledRidge(VectorEstimator):
         Similarity of inputs, by Nyström features to the tolerance `tol`. Ignored if `features` are given.
     features : Nystroem, RandomFourier, FeatureMap, kernel with a finite feature map or function, optional
         :math:`\hat\phi` itself.
-    kraus_rank : int, default=20
-        r, the number of matrices :math:`M_s`, at most m·p.
+    kraus_rank : int, optional
+        r, the number of matrices :math:`M_s`, at most m·p with m features; by default 20, or m·p if that is less.
     gamma : float, default=0.5
         γ in [0, 1]: 0 learns the partial trace alone, 1 the whole kernel alone.
     mode : {"partial-trace", "entangled"}, default="partial-trace"
@@ -75,7 +75,7 @@ class EntangledRidge(VectorEstimator):
         self,
         kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
         features: Any = None,
-        kraus_rank: int = 20,
+        kraus_rank: int | None = None,
         gamma: float = 0.5,
         mode: str = "partial-trace",
         alpha: Any = "loo",

@@ -16,14 +16,15 @@ class NeighborsEstimator(ObjectEstimator):
 
     .. math:: h(x) = \frac{1}{k} \sum_{j \in N_k(x)} \psi(y_j)
 
-    Distances are those in the feature space of the input kernel; equally near inputs keep the order of the data. Kernels that
-    are not positive semi-definite by construction are checked on a Gram matrix, of 300 objects if none of all is needed.
+    Distances are those in the feature space of the input kernel; equally near inputs keep the order of the data. Training inputs
+    of norm zero (empty rows, strings too short for the kernel) come after all others, except for inputs of norm zero. Kernels
+    that are not positive semi-definite by construction are checked on a Gram matrix, of 300 objects if none of all is needed.
 
     Parameters
     ----------
     input_kernel, output_kernel : Kernel
         As for `DependencyEstimator`.
-    k : int or "loo", default=5
+    k : int or "loo", default="loo"
         The number of neighbours. "loo" chooses between 1 and 30 by exact leave-one-out.
     decoder : "auto" or Decoder
         Turns the mean into an object. Weston et al. choose among the training outputs, ``decoder=Candidates()``.
@@ -50,7 +51,7 @@ class NeighborsEstimator(ObjectEstimator):
         self,
         input_kernel: Kernel = Gaussian(scale="median"),  # noqa: B008 - kernels are values; fit never changes them
         output_kernel: Kernel = Linear(),  # noqa: B008
-        k: Any = 5,
+        k: Any = "loo",
         decoder: Any = "auto",
         loss: Any = None,
     ) -> None:

@@ -32,7 +32,7 @@ class VectorEstimator(RegressorMixin, MultiOutputMixin, ObjectEstimator):
     def _checked_pairs(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Pairs:
         return check_vector_pairs(self, self._source(), X, y, (sample_weight, groups))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
         """Return the coefficient of determination R² of the predictions."""
         return RegressorMixin.score(self, X, y, sample_weight)
 

@@ -46,16 +46,21 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
 
 
 @compiled
+def _similarity(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
+    cost = 0.0
+    for j in range(len(weights)):
+        if a[j] != b[j]:
+            cost += weights[j]
+    return np.exp(-cost)
+
+
+@compiled
 def hamming_kernel(A: np.ndarray, B: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return k(a, b) for each row a of `A` and b of `B`; a difference in column j costs `weights[j]`."""
     gram = np.empty((len(A), len(B)))
     for a in range(len(A)):
         for b in range(len(B)):
-            cost = 0.0
-            for j in range(len(weights)):
-                if A[a, j] != B[b, j]:
-                    cost += weights[j]
-            gram[a, b] = np.exp(-cost)
+            gram[a, b] = _similarity(A[a], B[b], weights)
     return gram
 
 
@@ -65,11 +70,7 @@ def hamming_gram(A: np.ndarray, weights: np.ndarray) -> np.ndarray:
     gram = np.ones((len(A), len(A)))
     for a in range(len(A)):
         for b in range(a):
-            cost = 0.0
-            for j in range(len(weights)):
-                if A[a, j] != A[b, j]:
-                    cost += weights[j]
-            gram[a, b] = gram[b, a] = np.exp(-cost)
+            gram[a, b] = gram[b, a] = _similarity(A[a], A[b], weights)
     return gram
 
 

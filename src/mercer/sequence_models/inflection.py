@@ -125,9 +125,9 @@ class Inflection(WordEstimator):
         return -self._mean_loss(as_objects(as_forms(y, len(predicted))), predicted)
 
 
-def as_requests(X: Any, name: str = "X") -> list[Request]:
+def as_requests(X: Any) -> list[Request]:
     """Convert lemmas, or pairs (lemma, tags), to requests; tags in one string are separated by ``;``."""
-    return [_request(item, f"{name}[{i}]") for i, item in enumerate(as_objects(X, name))]
+    return [_request(item, f"X[{i}]") for i, item in enumerate(as_objects(X, "X"))]
 
 
 def as_forms(y: Any, n: int, name: str = "y") -> list[str]:

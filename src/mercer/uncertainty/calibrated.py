@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.core.arrays import Array, NumericalWarning, eye, to_numpy
-from mercer.core.collections import Collection, count, listed, member, take, to_backend_of
+from mercer.core.collections import Collection, count, distinct, listed, member, take, to_backend_of
 from mercer.core.validation import check_choice, check_whole
 from mercer.decoders import Decoder, Ranked
 from mercer.decoders.pool import Pool
@@ -39,6 +39,10 @@ class CalibratedAnswers:
     map_: FittedMap
     _codec: Any
     _inputs: Collection | None
+    _held_out_: tuple[Array, Collection] | None = None
+    _held_inputs_: Collection | None = None
+    _held_groups_: np.ndarray | None = None
+    _candidate_calibration_: Calibration | None = None
 
     # -- defined by the estimator -------------------------------------------------------------------
 
@@ -48,8 +52,11 @@ class CalibratedAnswers:
     def _points_of(self, X: Any) -> Array:
         raise TypeError(f"{type(self).__name__} must define _points_of(X)")
 
-    def _rank(self, points: Array, k: int, candidates: Any) -> list[Ranked]:
+    def _rank(self, points: Array, k: int, candidates: Any) -> tuple[list[Ranked], Decoder]:
         raise TypeError(f"{type(self).__name__} must define _rank(points, k, candidates)")
+
+    def _decoder_for(self, sets: list[Collection]) -> Decoder:
+        raise TypeError(f"{type(self).__name__} must define _decoder_for(sets)")
 
     def decision_weights(self, X: Any) -> Array:
         """Return h(x) as weights on the training outputs, one row per input."""
@@ -57,17 +64,30 @@ class CalibratedAnswers:
 
     # -- called by a user ---------------------------------------------------------------------------
 
-    def calibrate(self, X: Any, y: Any) -> Self:
+    def calibrate(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Take the scores of right answers from pairs that were not trained on.
 
-        They are the basis of `predict_set` and `abstention_score`: if new pairs are exchangeable with them, a set holds the
-        right answer with the given probability or more, whatever the model.
+        They are the basis of `predict_set`, `predict_interval`, `predict_proba` and `abstention_score`: if new pairs are
+        exchangeable with them, a set holds the right answer with the given probability or more, whatever the model. If pairs of
+        one group belong together, `groups` has a label for each, and `predict_interval` counts each group as one.
         """
-        points = self._points_of(X)
+        inputs, points = self._inputs_of(X), self._points_of(X)
         outputs = self._codec.encode(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
+        numbers = None
+        if groups is not None:
+            numbers = distinct(np.fromiter(listed(groups), dtype=object))[1]
+            if len(numbers) != count(outputs):
+                raise ValueError(
+                    f"groups has {len(numbers)} labels; expected one for each of the {count(outputs)} pairs"
+                )
         self.calibration_ = right_answers(self.decoder_, points, outputs, HELD_OUT, self._origin())
+        self._held_out_, self._candidate_calibration_ = (points, outputs), None
+        self._held_inputs_ = None if self._inputs is None else inputs
+        self._held_groups_ = numbers
+        for name in ("_class_map_", "_label_map_"):
+            vars(self).pop(name, None)
         return self
 
     def predict_set(self, X: Any, coverage: float = 0.9, candidates: Any = None, method: str = "auto") -> list[Ranked]:
@@ -88,7 +108,7 @@ class CalibratedAnswers:
         ===================  =============================  =======================================
 
         A set may be empty: no candidate is as good as right answers are. A right answer that is not a default candidate counts
-        as never covered; candidates that you pass are taken to hold the right answer.
+        as never covered (`calibration_.unlisted` of them); candidates that you pass are taken to hold the right answer.
 
         Parameters
         ----------
@@ -108,11 +128,15 @@ class CalibratedAnswers:
         if method == "jackknife+":
             sets = self._jackknife_sets(X, wanted, candidates)
         else:
-            points, calibration = self._points_of(X), self._calibrated()
+            points, decoder = self._points_of(X), self.decoder_
+            if default:
+                every = decoder.rank_training(points, _EVERY)
+            else:
+                every, decoder = self._rank(points, _EVERY, candidates)
+            calibration = self._calibrated(decoder)
             threshold = calibration.threshold(wanted, default)
             if threshold == math.inf:
                 self._warn_unreachable(calibration, wanted, default)
-            every = self.decoder_.rank_training(points, _EVERY) if default else self._rank(points, _EVERY, candidates)
             sizes = [int(np.count_nonzero(-found.scores <= threshold)) for found in every]
             sets = [Ranked(take(x.objects, slice(0, n)), x.scores[:n]) for x, n in zip(every, sizes, strict=True)]
         return [Ranked(self._codec.decode(found.objects), found.scores) for found in sets]
@@ -129,12 +153,14 @@ class CalibratedAnswers:
         :math:`\min(1, s(x) / q)`, where s(x) is the distance of the weights from those of such an input, and 95 of 100
         calibration inputs have q or more: their scores do not change, and an input unlike all others has the score 1.
         """
-        points, calibration = self._points_of(X), self._calibrated()
+        points, decoder = self._points_of(X), self.decoder_
         if candidates is None:
-            unfit = np.asarray(self.decoder_.objective(points, self.decoder_.decode(points)), dtype=float)
+            unfit = np.asarray(decoder.objective(points, decoder.decode(points)), dtype=float)
         else:
-            unfit = -np.asarray([found.scores[0] for found in self._rank(points, 1, candidates)])
-        trust, support = calibration.p_values(unfit), self.decoder_.support(points, self._origin())
+            ranked, decoder = self._rank(points, 1, candidates)
+            unfit = -np.asarray([found.scores[0] for found in ranked])
+        calibration = self._calibrated(decoder)
+        trust, support = calibration.p_values(unfit), decoder.support(points, self._origin())
         return 1.0 - (trust if support is None else trust * calibration.backed(support))
 
     def explain(self, x: Any, k: int = 5) -> Explanation:
@@ -179,32 +205,38 @@ class CalibratedAnswers:
         points = to_backend_of(outputs, self.map_.points(inputs))
         groups = getattr(self.map_, "groups", None)
         fits = LeftOutFits(points, to_backend_of(outputs, weights), to_backend_of(outputs, own), left_out, groups)
-        pool, calibration = self._pool(candidates), self._left_out(left_out)
-        return fits.sets(self.decoder_, pool, calibration, coverage, candidates is None)
+        pool, decoder = self._pool(candidates)
+        calibration = self._left_out(left_out, decoder)
+        return fits.sets(decoder, pool, calibration, coverage, candidates is None)
 
     def _origin(self) -> Array | None:
         """Return the point of an input unlike all training inputs; None if it is zero."""
         return getattr(self.map_, "origin", None)
 
-    def _calibrated(self) -> Calibration:
+    def _calibrated(self, decoder: Decoder) -> Calibration:
         """Return the calibration by pairs held out, or otherwise by training pairs left out in turn."""
-        found = getattr(self, "calibration_", None)
+        name = "calibration_" if decoder is self.decoder_ else "_candidate_calibration_"
+        found = getattr(self, name, None)
         if found is None:
             # threads may compute it at the same time: the result is the same, and is assigned once it is complete
-            found = self._left_out(self._left_out_points())
-            self.calibration_ = found
+            if self._held_out_ is not None:
+                found = right_answers(decoder, *self._held_out_, HELD_OUT, self._origin())
+            else:
+                found = self._left_out(self._left_out_points(), decoder)
+            setattr(self, name, found)
         return found
 
-    def _left_out(self, points: Array) -> Calibration:
+    def _left_out(self, points: Array, decoder: Decoder) -> Calibration:
         outputs = take(self.embedding_.outputs_, slice(0, points.shape[0]))
-        return right_answers(self.decoder_, points, outputs, LEFT_OUT, self._origin())
+        return right_answers(decoder, points, outputs, LEFT_OUT, self._origin())
 
-    def _pool(self, candidates: Any) -> Pool:
-        """Return one collection of candidates for all inputs, with their features."""
+    def _pool(self, candidates: Any) -> tuple[Pool, Decoder]:
+        """Return one collection of candidates for all inputs, with their features, and the decoder that scores them."""
         if candidates is None:
-            return self.decoder_._training_pool()[0]
+            return self.decoder_._training_pool()[0], self.decoder_
         encoded = self._codec.encode(listed(candidates), self.output_kernel_, "candidates")
-        return self.decoder_._given(encoded, "candidates")
+        decoder = self._decoder_for([encoded])
+        return decoder._given(encoded, "candidates"), decoder
 
     def _warn_unreachable(self, calibration: Calibration, wanted: float, default: bool) -> None:
         pairs, share = len(calibration.scores), float(np.mean(calibration.listed))

@@ -68,9 +68,9 @@ class Calibration:
         place = math.ceil(round((len(scores) + 1) * coverage, 9))
         return float(scores[place - 1]) + self.slack if place <= len(scores) else math.inf
 
-    def p_values(self, scores: np.ndarray, default_candidates: bool = False) -> np.ndarray:
+    def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Return the share of calibration scores, counting a new one, that are as large as each score."""
-        known = np.sort(self.effective(default_candidates))
+        known = np.sort(self.scores)
         at_least = len(known) - np.searchsorted(known, scores - self.slack, side="left")
         return (1.0 + at_least) / (len(known) + 1.0)
 
@@ -80,6 +80,11 @@ class Calibration:
         usual = float(np.quantile(known, _UNUSUAL))
         rounding = SLACK * float(np.max(np.abs(known)))
         return np.clip(support / usual, 0.0, 1.0) if usual > rounding else (support > rounding).astype(float)
+
+    @property
+    def unlisted(self) -> int:
+        """The number of right answers that are not default candidates."""
+        return int(np.count_nonzero(~self.listed))
 
     def effective(self, default_candidates: bool) -> np.ndarray:
         """Return the scores, infinite for right answers that are not candidates."""
@@ -125,24 +130,13 @@ class LeftOutFits:
     Leaving out pair i is training on it with the output that its own prediction would have had, so that
 
     .. math:: h_{-i}(x) = h(x) - w_i(x)\,(\psi(y_i) - h_{-i}(x_i)).
-
-    Attributes
-    ----------
-    points : array (q, r)
-        h(x) of each new input.
-    weights : array (q, n)
-        w(x), its weights on the training pairs.
-    own, left_out : array (n, r)
-        ψ(y_i), and h₋ᵢ(x_i).
-    groups : int array (n,), optional
-        Pairs of one group are left out together: their corrections add up.
     """
 
-    points: Array
-    weights: Array
-    own: Array
-    left_out: Array
-    groups: np.ndarray | None = None
+    points: Array  # h(x) of each new input, (q, r)
+    weights: Array  # w(x), its weights on the training pairs, (q, n)
+    own: Array  # ψ(y_i), (n, r)
+    left_out: Array  # h₋ᵢ(x_i), (n, r)
+    groups: np.ndarray | None = None  # pairs of one group are left out together: their corrections add up
 
     def sets(
         self, decoder: Decoder, pool: Pool, calibration: Calibration, coverage: float, default: bool
@@ -155,15 +149,21 @@ class LeftOutFits:
         order, best = pool.best(decoder._points(self.points), len(pool))
         found = []
         for own, ranked, scores, weights in zip(score, order, best, to_numpy(self.weights), strict=True):
-            moved = weights[:, None] * shift
-            if self.groups is not None:
-                sums = np.zeros((int(self.groups.max()) + 1, moved.shape[1]))
-                np.add.at(sums, self.groups, moved)
-                moved = sums[self.groups]
+            moved = left_out_shifts(weights, shift, self.groups)
             agree = np.sum(right[:, None] >= moved - own, axis=0)
             kept = agree[ranked] > least + 1e-9
             found.append(Ranked(take(pool.objects, ranked[kept]), scores[kept]))
         return found
+
+
+def left_out_shifts(weights: np.ndarray, errors: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """Return h(x) − h₋ᵢ(x) for each pair i: its weight times its left-out error, summed over its group."""
+    moved = weights[:, None] * errors
+    if groups is None:
+        return moved
+    sums = np.zeros((int(groups.max()) + 1, moved.shape[1]))
+    np.add.at(sums, groups, moved)
+    return sums[groups]
 
 
 def _products(decoder: Decoder, points: Array, pool: Pool) -> np.ndarray:
