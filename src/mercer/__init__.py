@@ -12,6 +12,7 @@ from mercer._version import __version__
 
 if TYPE_CHECKING:
     from mercer import testing
+    from mercer.automatic import AutoEstimator
     from mercer.core.arrays import NumericalWarning
     from mercer.embeddings import PrincipalComponents
     from mercer.estimators import (
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlignedSequences",
+    "AutoEstimator",
     "CurveRidge",
     "DependencyEstimator",
     "EntangledRidge",
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "automatic": ["AutoEstimator"],
     "core.arrays": ["NumericalWarning"],
     "embeddings": ["PrincipalComponents"],
     "estimators": [

@@ -1,0 +1,64 @@
+"""Learners that are tried beside the kernel ridges."""
+
+from __future__ import annotations
+
+from mercer.automatic.inputs import table_encoder
+from mercer.automatic.kinds import Kind
+from mercer.automatic.members import Member
+from mercer.automatic.mixing import MEAN
+from mercer.automatic.search import Effort
+from mercer.kernels import NormalScores, ZScores
+from mercer.learners import Constant, Forest, LearnedMetric, Learner, OnKernel, Ridge, SmoothedCurves
+from mercer.learners.base import LearningProblem
+from mercer.operators import Covariance
+
+_COLUMNS, _PAIRS = 200, 2000  # most columns and pairs for which a metric is learned
+# in trials on training parts, a weight for each column left out better than a whole matrix on every table
+_METRICS = ((ZScores(), "standardised", 1.0), (ZScores(), "standardised", 2.0), (NormalScores(), "normal scores", 1.0))
+_CURVE_KERNELS = 3
+_FORESTS = (("extra", 1.0, 1), ("random", 1 / 3, 1), ("extra", 0.5, 1), ("extra", 1 / 3, 3))
+
+
+def other_learners(
+    kinds: tuple[Kind, Kind], problem: LearningProblem, effort: Effort, seed: int, n_jobs: int | None
+) -> list[tuple[str, Learner]]:
+    """Return names and learners, in the order in which they are tried."""
+    found: list[tuple[str, Learner]] = [(MEAN, Constant())]
+    # words are too many columns for trees, which rarely gain from them
+    rows = ("vectors", "images", "table", *(["binary rows"] if effort.metrics else []))
+    if kinds[0].name not in rows:
+        return found
+    encoder, columns = None, problem.inputs.shape[1]
+    if kinds[0].name == "table":
+        encoder = table_encoder(problem.inputs)
+        columns = len(encoder.get_feature_names_out())
+    for kind, share, leaf in _FORESTS[: effort.most_forests(problem.size * columns)]:
+        trees = {"extra": "extra trees", "random": "random forest"}[kind]
+        name = f"{trees}, {share:.2g} of the columns" if share < 1 else trees
+        found.append((name, Forest(kind, effort.trees, share, leaf, seed, n_jobs, encoder)))
+    return found + (metric_learners(problem) if effort.metrics and kinds[0].name == "vectors" else [])
+
+
+def metric_learners(problem: LearningProblem) -> list[tuple[str, Learner]]:
+    """Return kernels with a learned metric, for vectors of few columns and outputs with coordinates of their own."""
+    if not problem.embedding.euclidean or problem.inputs.shape[1] > _COLUMNS or problem.size > _PAIRS:
+        return []
+    return [
+        (f"learned metric, {name}, width {width:g}", LearnedMetric(encoding, width=width, diagonal=True))
+        for encoding, name, width in _METRICS
+    ]
+
+
+def curve_learners(problem: LearningProblem, members: list[Member]) -> list[tuple[str, Learner]]:
+    """Return learners that know of neighbouring or related points of a curve, with the best kernels of the members."""
+    ranked = sorted((member for member in members if member.alpha is not None), key=lambda member: member.loss)
+    if not problem.embedding.euclidean:
+        return []
+    found: list[tuple[str, Learner]] = [
+        (f"ridge, smoothed along the curve, {m.kernel}", OnKernel(m.build().ridge.kernel, SmoothedCurves()))
+        for m in ranked[:_CURVE_KERNELS]
+    ]
+    for best in ranked[:1]:
+        own = OnKernel(best.build().ridge.kernel, Ridge(Covariance()))
+        found.append((f"ridge, covariance of the curve, {best.kernel}", own))
+    return found

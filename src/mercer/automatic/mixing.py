@@ -1,0 +1,67 @@
+"""The mixture of the members of a search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.stats import rankdata
+
+from mercer.automatic.members import Member, Scorer
+from mercer.core.arrays import to_numpy
+from mercer.core.collections import take
+from mercer.learners.mixture import feature_residuals
+from mercer.learners.ridge import PAIRS_EACH
+from mercer.selection.mixing import Mixing, check_folds, mix_by_loss, mix_by_squares
+
+_NUMBERS = 5e7  # most left-out residuals that are mixed at once
+_NONE, _PLENTY = 1.5, 4.0  # evidence of a gain over the mean output, in standard deviations, that is none and enough
+MEAN = "mean output"
+_GREEDY = 12  # most members a decoded loss is mixed from
+
+
+def mixture_of(members: list[Member], scorer: Scorer) -> tuple[Mixing, list[Member]]:
+    """Return the weights of the members worth mixing, and these members; drawn to the mean output where little was gained."""
+    mixing, kept = _found(members, scorer)
+    mean = next((member for member in members if member.learner == MEAN), None)
+    if mean is None:
+        return mixing, kept
+    mixed = scorer.score(mixing.apply([member.points for member in kept]))
+    gained = mean.loss > mixing.checked[mixing.rule]
+    share = float(np.clip((_evidence(mean.losses - mixed) - _NONE) / (_PLENTY - _NONE), 0.0, 1.0)) if gained else 0.0
+    weights = share * mixing.weights
+    if mean not in kept:
+        kept, weights = [*kept, mean], np.concatenate([weights, np.zeros((1, *weights.shape[1:]))])
+    weights[kept.index(mean)] += 1.0 - share
+    return replace(mixing, weights=weights), kept
+
+
+def _evidence(gains: np.ndarray) -> float:
+    """The signed-rank statistic of gains, in standard deviations; a few large ones do not decide."""
+    ranks = rankdata(np.abs(gains)) * (gains != 0)
+    spread = float(np.sqrt(np.sum(ranks**2)))
+    return float(np.sum(np.sign(gains) * ranks)) / spread if spread > 0 else 0.0
+
+
+def _found(members: list[Member], scorer: Scorer) -> tuple[Mixing, list[Member]]:
+    problem, ranked = scorer.problem, sorted(members, key=lambda member: member.loss)
+    folds = check_folds(problem.size, problem.groups)
+    if scorer.by_squares:
+        most = max(2, int(_NUMBERS // max(1, ranked[0].points.size)))
+        kept = ranked[:most]
+        residuals = np.stack([member.points for member in kept]) - to_numpy(problem.targets)
+        width = residuals.shape[2]
+        if problem.size >= PAIRS_EACH * width:
+            return mix_by_squares(residuals, folds, problem.sample_weight), kept
+        weight = None if problem.sample_weight is None else np.repeat(problem.sample_weight, width)
+        together = mix_by_squares(residuals.reshape(len(kept), -1, 1), np.repeat(folds, width), weight)
+        checked = {rule: loss * width for rule, loss in together.checked.items()}  # losses are sums over coordinates
+        return replace(together, checked=checked), kept
+    kept, rows = ranked[:_GREEDY], scorer.rows
+    points = [member.points[rows] for member in kept]
+
+    def loss(mixed: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        return scorer.losses(mixed, rows[chosen])
+
+    some = replace(problem, outputs=take(problem.outputs, rows), targets=to_numpy(problem.targets)[rows])
+    return mix_by_loss(loss, points, folds[rows], feature_residuals(some, points)), kept
