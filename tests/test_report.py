@@ -274,3 +274,15 @@ def test_progress_is_silent_when_not_a_terminal(capfd):
 def test_objects_in_a_few_characters():
     shown = [brief(thing) for thing in ("ab", np.zeros(3), np.zeros((8, 8)), frozenset({2, 1}))]
     assert shown == ["'ab'", "[0, 0, 0]", "array of shape (8, 8)", "{1, 2}"]
+
+
+def test_brackets_are_printed_as_they_are():
+    from io import StringIO
+
+    from rich.console import Console
+
+    from mercer.report.tables import Table, print_table
+
+    file = StringIO()
+    print_table(Table(["[red]a", "[/b]"], [["[bold]x", "[/z]"]], "[/t] of [red]"), Console(file=file, width=80))
+    assert all(text in file.getvalue() for text in ("[red]a", "[/b]", "[bold]x", "[/z]", "[/t] of [red]"))

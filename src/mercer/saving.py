@@ -2,7 +2,8 @@
 
 Models are written by skops: arrays, plain values and the names of their types. Loading builds only types on a published
 list, `trusted_types()`: those of this library and a few that hold data (sets, graphs, sparse rows), besides those of NumPy,
-SciPy and scikit-learn that skops itself trusts. Pickle is not offered.
+SciPy and scikit-learn that skops itself trusts. Pickle is not offered. A file is checked before anything is built, and refused
+by a `LoadError`.
 """
 
 from __future__ import annotations
@@ -12,21 +13,26 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from json import JSONDecodeError
+from io import BytesIO
 from pathlib import Path
 from pkgutil import iter_modules, walk_packages
 from types import ModuleType
-from typing import Any
-from zipfile import BadZipFile, is_zipfile
+from typing import IO, Any
 
 from mercer._version import __version__
+from mercer.core.archives import check_archive
 from mercer.core.files import written_atomically
 from mercer.structures.graphs import forget_views
 
 _FORMAT = "mercer-model"
 _WITHOUT_MODELS = ("cli", "datasets", "report", "testing")  # rooms whose types are never part of a model
 # types of other libraries that training pairs and kernels may hold; none of them can be called
-_DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", "scipy.sparse._csr.csr_array")
+_SPARSE = ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix")
+_DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", *_SPARSE)
+
+
+class LoadError(ValueError):
+    """A file that `load` refuses; the message says why."""
 
 
 def save(model: Any, path: str | Path) -> Path:
@@ -50,6 +56,10 @@ def save(model: Any, path: str | Path) -> Path:
     except (RuntimeError, TypeError, AttributeError) as error:
         why = f"skops cannot write a part of the model ({error}), such as a tensor of another library"
         raise TypeError(f"{why}; fit on NumPy arrays to save a model") from error
+    try:
+        check_archive(BytesIO(data))
+    except ValueError as error:
+        raise ValueError(f"the model cannot be saved so that mercer.load would take it: {error}") from error
     foreign = [name for name in sio.get_untrusted_types(data=data) if name not in trusted_types()]
     if nameless := [name for name in foreign if "<" in name]:
         held = f"the model holds {', '.join(nameless)}, which cannot be imported"
@@ -73,25 +83,42 @@ def load(path: str | Path, trust: Sequence[str] = ()) -> Any:
         Full names of further types or functions that the file may use: your own, such as ``"mymodule.my_loss"``, or those of
         a library you trust, such as ``"sklearn.tree._tree.Tree"`` for ``regressor=RandomForestRegressor()``. Only name what
         you would import yourself.
+
+    Raises
+    ------
+    LoadError
+        A ValueError, for a file that is damaged, asks for other types, or claims more than its size allows.
     """
     sio, path = require_skops(), Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path={str(path)!r}; there is no such file")
-    if path.is_dir():
-        raise ValueError(f"path={str(path)!r} is a folder; expected a file written by mercer.save")
-    if not is_zipfile(path):
-        raise ValueError(f"{path.name} is not a saved model; expected a file written by mercer.save")
-    try:
-        named = _types_in(sio, path)
-        foreign = [name for name in named if name not in {*trusted_types(), *trust}]
-        if foreign:
-            advice = f"If it is code of your own, or of a library you trust, pass trust={foreign!r}; otherwise do not load it"
-            raise ValueError(f"{path.name} asks for {', '.join(foreign)}, which mercer.load does not build. {advice}")
-        content = sio.load(path, trusted=named)
-    except (BadZipFile, KeyError, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} is damaged: {error}; save the model again") from error
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "a device or a pipe"
+        raise LoadError(f"path={str(path)!r} is {what}; expected a file written by mercer.save")
+    with path.open("rb") as file:
+        try:
+            return _built(sio, file, path.name, trust)
+        except LoadError:
+            raise
+        except Exception as error:  # whatever a damaged or hostile file leads to
+            why = f"{type(error).__name__}: {error!s:.300}"
+            raise LoadError(
+                f"{path.name} is not a saved model, or is damaged ({why}); expected a file written by mercer.save"
+            ) from error
+
+
+def _built(sio: Any, file: IO[bytes], name: str, trust: Sequence[str]) -> Any:
+    check_archive(file)
+    named = sio.get_untrusted_types(file=file)
+    foreign = [each for each in named if each not in {*trusted_types(), *trust}]
+    if foreign:
+        advice = (
+            f"If it is code of your own, or of a library you trust, pass trust={foreign!r}; otherwise do not load it"
+        )
+        raise LoadError(f"{name} asks for {', '.join(foreign)}, which mercer.load does not build. {advice}")
+    content = sio.load(file, trusted=named)
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise ValueError(f"{path.name} is a skops file but not a mercer model; expected a file written by mercer.save")
+        raise LoadError(f"{name} is a skops file but not a mercer model; expected a file written by mercer.save")
     return content["model"]
 
 
@@ -120,15 +147,6 @@ def require_skops() -> Any:
     except ImportError as error:
         raise ImportError("saving and loading models needs skops; run 'pip install skops'") from error
     return skops.io
-
-
-def _types_in(sio: Any, path: Path) -> list[str]:
-    """Names of the types in a file that skops does not trust; an archive of another kind raises ValueError."""
-    try:
-        names: list[str] = sio.get_untrusted_types(file=path)
-    except (TypeError, JSONDecodeError) as error:
-        raise ValueError(f"{path.name} is not a saved model ({error}); expected one written by mercer.save") from error
-    return names
 
 
 def _modules() -> Iterator[ModuleType]:

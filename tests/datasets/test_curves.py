@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from mercer.datasets import load_gait, load_weather, store
+from mercer.datasets import load_gait, load_growth, load_multi_target, load_weather, store
+from mercer.datasets.vectors import MULTI_TARGET
 
 
 def there(folder):
@@ -31,6 +32,32 @@ def test_gait():
     np.testing.assert_allclose(gait.times, np.arange(20) / 20 + 0.025)
     left_out = (gait.knee - gait.knee.mean(axis=0)) * 39 / 38
     assert np.mean(left_out**2) == pytest.approx(38.22, abs=0.01)
+
+
+@pytest.mark.data
+def test_growth():
+    there("functional")
+    growth = load_growth()
+    assert growth.ages[[0, -1]].tolist() == [1, 18]
+    for heights in (growth.boys, growth.girls):
+        assert np.all(np.diff(heights, axis=1) > -0.5)
+        assert 60 < heights.min() < 75
+    assert growth.boys[:, -1].mean() > growth.girls[:, -1].mean() + 10
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", MULTI_TARGET)
+def test_multi_target(name):
+    there("multi_target")
+    data = load_multi_target(name)
+    assert (*data.X.shape, data.Y.shape[1]) == MULTI_TARGET[name]
+    assert np.isfinite(data.X).all()
+    assert np.isfinite(data.Y).all()
+
+
+def test_another_multi_target_set_is_named():
+    with pytest.raises(ValueError, match="name='rf1'; expected .atp1d., .edm."):
+        load_multi_target("rf1")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,9 @@ def main() -> None:
 
 
 def _say(sentence: str) -> None:
-    print(f"mercer: {sentence}", file=sys.stderr)
+    from mercer.io.lines import printable
+
+    print(f"mercer: {printable(sentence)}", file=sys.stderr)
 
 
 def _print_version(wanted: bool) -> None:

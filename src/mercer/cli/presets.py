@@ -91,13 +91,6 @@ def parse_kernel(text: str) -> Kernel:
 
     A name from `NAMES`, then a colon and parameters in the order of the constructor, then ``/normalized`` for the cosine;
     a sum is written with a plus.
-
-    Examples
-    --------
-    >>> parse_kernel("spectrum:1-3/normalized")
-    Spectrum(length=(1, 3)).normalized()
-    >>> parse_kernel("subsequence:3,0.5 + positions")
-    Subsequence(length=3, decay=0.5) + Positions()
     """
     return reduce(add, [_term(part.strip(), text) for part in text.split("+")])
 

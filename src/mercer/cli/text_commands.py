@@ -11,7 +11,7 @@ from typing import IO
 
 from mercer.cli.presets import FitOptions
 from mercer.core.files import naming_file
-from mercer.io.lines import BadLine, Line, read_inputs, read_pairs
+from mercer.io.lines import BadLine, Line, printable, read_inputs, read_pairs
 from mercer.io.text_model import TextModel
 from mercer.report.progress import tracked
 from mercer.saving import load, require_skops, save
@@ -76,7 +76,8 @@ def predict(
         try:
             for chunk in chunks:
                 begin(f"line {chunk[0].number}")
-                file.write("".join(_answers(text, chunk, top_k)))
+                answers = "".join(_answers(text, chunk, top_k))
+                file.write(printable(answers) if output is None and sys.stdout.isatty() else answers)
                 file.flush()
                 done += len(chunk)
         except KeyboardInterrupt:

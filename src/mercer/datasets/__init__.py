@@ -1,6 +1,6 @@
 """Data sets: from scikit-learn, from folders of ``$MERCER_DATA``, or downloaded once; files are checked by their SHA-256."""
 
-from mercer.datasets.curves import Gait, Weather, load_gait, load_weather
+from mercer.datasets.curves import Gait, Growth, Weather, load_gait, load_growth, load_weather
 from mercer.datasets.images import (
     DigitHalves,
     Digits,
@@ -17,6 +17,7 @@ from mercer.datasets.images import (
 from mercer.datasets.labels import LabelRanking, MultiLabel, load_label_ranking, load_multilabel
 from mercer.datasets.molecules import MolecularSpectra, SmallMolecules, load_massbank, load_qm9
 from mercer.datasets.store import ChecksumError, fetch
+from mercer.datasets.vectors import MultiTarget, load_multi_target
 from mercer.datasets.words import (
     InflectedWords,
     InflectionTask,
@@ -33,6 +34,7 @@ __all__ = [
     "FacePairs",
     "Faces",
     "Gait",
+    "Growth",
     "HandwrittenWords",
     "Horses",
     "InflectedWords",
@@ -40,6 +42,7 @@ __all__ = [
     "LabelRanking",
     "MolecularSpectra",
     "MultiLabel",
+    "MultiTarget",
     "PronouncedWords",
     "Pronunciations",
     "SmallMolecules",
@@ -48,10 +51,12 @@ __all__ = [
     "load_digit_halves",
     "load_faces",
     "load_gait",
+    "load_growth",
     "load_horses",
     "load_inflection",
     "load_label_ranking",
     "load_massbank",
+    "load_multi_target",
     "load_multilabel",
     "load_ocr_words",
     "load_pronunciations",

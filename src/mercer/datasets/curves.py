@@ -1,4 +1,4 @@
-"""Curves: weather over a year, angles over a step."""
+"""Curves: weather over a year, angles over a step, heights over childhood."""
 
 from __future__ import annotations
 
@@ -32,6 +32,15 @@ class Gait:
     times: np.ndarray
 
 
+@dataclass(frozen=True)
+class Growth:
+    """Heights (cm) of 39 `boys` and 54 `girls`, (39, 31) and (54, 31), at 31 `ages` from 1 to 18 years."""
+
+    boys: np.ndarray
+    girls: np.ndarray
+    ages: np.ndarray
+
+
 def load_weather() -> Weather:
     """Load the Canadian weather of Ramsay and Silverman (R package fda), daily means over 1960–1994; in ``canadian_weather``."""
     names = ("temp", "precip", "log10precip", "station", "region")
@@ -42,3 +51,8 @@ def load_weather() -> Weather:
 def load_gait() -> Gait:
     """Load the gait data of Olshen et al. (R package fda), angles of hip and knee over a step; in ``functional``."""
     return Gait(*read_arrays("functional/gait.npz", {"hip": (39, 20), "knee": (39, 20), "t": (20,)}))
+
+
+def load_growth() -> Growth:
+    """Load the Berkeley growth data of Tuddenham and Snyder (R package fda), heights by age; in ``functional``."""
+    return Growth(*read_arrays("functional/growth.npz", {"boys": (39, 31), "girls": (54, 31), "age": (31,)}))

@@ -43,6 +43,17 @@ def read_inputs(path: str | Path) -> tuple[list[Line], list[BadLine]]:
     return _read(path, 1)
 
 
+def printable(text: str) -> str:
+    r"""Return text with its control characters but tabs and line ends written out, since a terminal would obey them.
+
+    Examples
+    --------
+    >>> printable("a\x1b[2J\tb")
+    'a\\x1b[2J\tb'
+    """
+    return "".join(c if c.isprintable() or c in "\t\n" else repr(c)[1:-1] for c in text)
+
+
 def _read(path: str | Path, width: int) -> tuple[list[Line], list[BadLine]]:
     good: list[Line] = []
     bad: list[BadLine] = []
@@ -73,6 +84,9 @@ def _lines(path: str | Path, bad: list[BadLine]) -> Iterator[Line]:
             _require_size(path, read)
             if too_long:
                 bad.append(BadLine(number, f"longer than {LONGEST_LINE} bytes"))
+                continue
+            if b"\r" in data.rstrip(b"\r\n"):
+                bad.append(BadLine(number, "lines end with CR alone; expected LF or CRLF, as by tr '\\r' '\\n'"))
                 continue
             data = data.removeprefix(_BOM) if number == 1 else data
             try:

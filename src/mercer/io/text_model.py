@@ -16,11 +16,6 @@ class TextModel:
     """An estimator together with the rule that splits columns of text into symbols.
 
     On the sides in `tokens`, of "input" and "output", symbols are words separated by spaces; elsewhere they are characters.
-
-    Examples
-    --------
-    >>> TextModel(None, tokens=["output"]).split(["a b"], "output")
-    [('a', 'b')]
     """
 
     estimator: Any

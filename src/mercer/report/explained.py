@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.core.arrays import is_array
 from mercer.report.page import Card, Picture, gallery, table_html
 from mercer.report.tables import Table
 from mercer.structures.graphs import described
@@ -92,7 +93,7 @@ def brief(thing: Any) -> str:
         return graph
     if isinstance(thing, set | frozenset):
         return "{" + ", ".join(sorted(map(str, thing))) + "}"
-    if hasattr(thing, "shape") and thing.shape != ():
+    if is_array(thing) and thing.shape != ():
         if len(thing.shape) > 1 or thing.shape[0] > 8:
             return f"array of shape {tuple(thing.shape)}"
         return "[" + ", ".join(f"{float(value):.3g}" for value in thing) + "]"

@@ -21,7 +21,10 @@ def tracked(title: str, total: int) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
 
     console = Console(stderr=True)
-    description, times = rich.TextColumn("{task.description}"), (rich.TimeElapsedColumn(), rich.TimeRemainingColumn())
+    description, times = (
+        rich.TextColumn("{task.description}", markup=False),
+        (rich.TimeElapsedColumn(), rich.TimeRemainingColumn()),
+    )
     columns = (description, rich.BarColumn(), rich.MofNCompleteColumn(), *times)
     with rich.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task, begun = bar.add_task(title, total=total), count()

@@ -60,9 +60,9 @@ def print_table(table: Table, console: Console | None = None) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    drawn = rich.table.Table(title=table.title or None, title_justify="left")
+    drawn = rich.table.Table(title=Text(table.title) if table.title else None, title_justify="left")
     for j, name in enumerate(table.header):
-        drawn.add_column(name, justify="left" if j == 0 else "right", no_wrap=j > 0)
+        drawn.add_column(Text(name), justify="left" if j == 0 else "right", no_wrap=j > 0)
     for i, row in enumerate(table.rows):
         drawn.add_row(*(Text(cell, style="bold" if (i, j) in table.best else "") for j, cell in enumerate(row)))
     (console or Console()).print(drawn)

@@ -70,7 +70,7 @@ def check_decoder(
 def _check_parameters_kept(decoder: Decoder, fitted: Decoder, before: dict[str, str]) -> None:
     for part in (decoder, fitted, clone(fitted)):
         after = {name: repr(value) for name, value in part.get_params().items()}
-        _require(after == before, f"fit or clone changed the parameters {before} to {after}")
+        assert after == before, f"fit or clone changed the parameters {before} to {after}"
 
 
 def _check_no_worse(fitted: Decoder, H: Array, candidates: Collection) -> None:
@@ -79,11 +79,9 @@ def _check_no_worse(fitted: Decoder, H: Array, candidates: Collection) -> None:
         one = take(candidates, np.full(len(found), j))
         other = fitted.objective(H, one)
         worst = int(np.argmax(found - other))
-        _require(
-            found[worst] <= other[worst] + _slack(found, other),
-            f"point {worst} was decoded with objective {found[worst]:.9g}, and candidate {j} "
-            f"has {other[worst]:.9g}, which is lower",
-        )
+        values = f"{found[worst]:.9g}, and candidate {j} has {other[worst]:.9g}"
+        lower = found[worst] > other[worst] + _slack(found, other)
+        assert not lower, f"point {worst} was decoded with objective {values}, which is lower"
 
 
 def _check_each_point_alone(fitted: Decoder, H: Array) -> None:
@@ -96,9 +94,9 @@ def _check_each_point_alone(fitted: Decoder, H: Array) -> None:
         one, inside = take(H, slice(i, i + 1)), take(together, slice(i, i + 1))
         alone = fitted.decode(one)
         _check_same(fitted, one, inside, alone, f"alone (point {i})")
-        _require(_equal(fitted, inside, alone), f"point {i} is decoded to another object alone than in a batch")
+        assert _equal(fitted, inside, alone), f"point {i} is decoded to another object alone than in a batch"
         (first,) = fitted.rank(one, 3)
-        _require(_equal(fitted, own.objects, first.objects), f"point {i} is ranked otherwise alone than in a batch")
+        assert _equal(fitted, own.objects, first.objects), f"point {i} is ranked otherwise alone than in a batch"
 
 
 def _check_read_only(fitted: Decoder, H: Array, training: Collection) -> None:
@@ -107,7 +105,7 @@ def _check_read_only(fitted: Decoder, H: Array, training: Collection) -> None:
     for call in (lambda: fitted.decode(H), lambda: fitted.rank(H, 2), lambda: fitted.choose(H, training)):
         call()
         changed = [name for name, value in vars(fitted).items() if before.get(name, fitted) is not value]
-        _require(not changed, f"decode, rank or choose wrote to {', '.join(changed)}; return it from a method instead")
+        assert not changed, f"decode, rank or choose wrote to {', '.join(changed)}; return it from a method instead"
 
 
 def _equal(fitted: Decoder, a: Collection, b: Collection) -> bool:
@@ -123,10 +121,10 @@ def _equal(fitted: Decoder, a: Collection, b: Collection) -> bool:
 
 def _check_same(fitted: Decoder, H: Array, a: Collection, b: Collection, how: str) -> None:
     m, n = count(a), count(b)
-    _require(m == n, f"{m} objects came back for the points, {n} {how}")
+    assert m == n, f"{m} objects came back for the points, {n} {how}"
     left, right = fitted.objective(H, a), fitted.objective(H, b)
     gap = float(np.max(np.abs(left - right)))
-    _require(gap <= _slack(left, right), f"objectives differ by {gap:.3g} when decoded {how}")
+    assert gap <= _slack(left, right), f"objectives differ by {gap:.3g} when decoded {how}"
 
 
 def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
@@ -137,22 +135,18 @@ def _check_rank(fitted: Decoder, H: Array, available: int) -> None:
         found = count(ranked.objects)
         # a decoder that constructs objects may have more of them than there are candidates
         enough = found >= available if fitted.constructs else found == available
-        _require(
-            enough and found == len(ranked.scores),
-            f"rank gave {found} objects with {len(ranked.scores)} scores for point {i}, of {available} candidates",
-        )
+        enough &= found == len(ranked.scores)
+        given = f"{found} objects with {len(ranked.scores)} scores for point {i}, of {available} candidates"
+        assert enough, f"rank gave {given}"
         keys = _keys(ranked.objects)
-        _require(len(set(keys)) == found, f"rank repeats an object for point {i}")
-        _require(bool(np.all(np.diff(ranked.scores) <= 0)), f"rank is not sorted best first for point {i}")
-        _require(
-            bool(np.allclose(two.scores, ranked.scores[:2], rtol=_TOLERANCE, atol=_TOLERANCE)),
-            f"the two best of point {i} are not the first two of its whole ranking",
-        )
+        assert len(set(keys)) == found, f"rank repeats an object for point {i}"
+        assert bool(np.all(np.diff(ranked.scores) <= 0)), f"rank is not sorted best first for point {i}"
+        same = np.allclose(two.scores, ranked.scores[:2], rtol=_TOLERANCE, atol=_TOLERANCE)
+        assert same, f"the two best of point {i} are not the first two of its whole ranking"
         expected = -fitted.objective(take(H, np.full(found, i)), ranked.objects)
-        _require(
-            float(np.max(np.abs(expected - ranked.scores))) <= _slack(expected, ranked.scores),
-            f"the scores of point {i} are not minus the objective of the objects",
-        )
+        gap = float(np.max(np.abs(expected - ranked.scores)))
+        minus = gap <= _slack(expected, ranked.scores)
+        assert minus, f"the scores of point {i} are not minus the objective of the objects"
 
 
 def _check_choose(fitted: Decoder, H: Array, training: Collection) -> None:
@@ -168,17 +162,15 @@ def _check_choose(fitted: Decoder, H: Array, training: Collection) -> None:
         for j in range(count(some)):
             other = fitted.objective(H, take(some, np.full(len(first), j)))
             own = fitted.objective(H, best(found))
-            _require(
-                bool(np.all(own <= other + _slack(own, other))), f"{name}() passed over a better candidate, number {j}"
-            )
+            best_of_all = np.all(own <= other + _slack(own, other))
+            assert best_of_all, f"{name}() passed over a better candidate, number {j}"
 
 
 def _check_members(found: list[Ranked], candidates: Collection, name: str) -> None:
     given = set(_keys(candidates))
     for i, ranked in enumerate(found):
-        _require(
-            set(_keys(ranked.objects)) <= given, f"{name}() gave point {i} an object that is not one of its candidates"
-        )
+        inside = set(_keys(ranked.objects)) <= given
+        assert inside, f"{name}() gave point {i} an object that is not one of its candidates"
 
 
 def _keys(objects: Collection) -> list[Any]:
@@ -187,8 +179,3 @@ def _keys(objects: Collection) -> list[Any]:
 
 def _slack(a: np.ndarray, b: np.ndarray) -> float:
     return _TOLERANCE * max(1.0, float(np.max(np.abs(a))), float(np.max(np.abs(b))))
-
-
-def _require(holds: bool, message: str) -> None:
-    if not holds:
-        raise AssertionError(message)

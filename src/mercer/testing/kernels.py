@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 import mercer.kernels
 from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Collection, members, take
+from mercer.core.collections import Collection, is_numeric, members, take
 from mercer.core.validation import is_real
 from mercer.kernels import GaussianOf, Kernel
 from mercer.kernels.base import holds_data, same
@@ -24,7 +25,8 @@ def check_kernel(kernel: Kernel, X: Collection, Z: Collection | None = None, rto
     ``k(X)`` is ``k(X, X)``; ``k(X, Z)`` is the transpose of ``k(Z, X)``; `diag` is the diagonal; the vectorised form agrees
     with `pointwise`; the order of the objects does not matter; collections from `prepare` give the same values as the
     collections themselves, and one object the same as many; sums, products, cosines and Gaussians of the kernel are what they
-    say, in mixed nesting; a feature map gives the kernel back; `clone`, `get_params`, `set_params`, ``==`` and `repr` work;
+    say, in mixed nesting; a feature map gives the kernel back; sparse rows, where the kernel takes them, have the values of
+    dense ones; `clone`, `get_params`, `set_params`, ``==`` and `repr` work;
     `resolve` changes nothing the second time; and neither the kernel nor `X` is changed by any of it.
 
     Parameters
@@ -65,6 +67,7 @@ def check_kernel(kernel: Kernel, X: Collection, Z: Collection | None = None, rto
     _check_prepared(case)
     _check_composition(case)
     _check_features(case)
+    _check_sparse(case)
     _require(_unchanged(case, before), case.kernel, "changed the objects it was evaluated on")
     return skipped
 
@@ -253,6 +256,17 @@ def _check_features(case: _Case) -> None:
         case.close(found.sparse_rows(case.X).toarray(), rows, "has a feature map whose sparse rows are not its rows")
     across = to_numpy(case.kernel(case.Z, case.X))
     case.close(to_numpy(found(case.Z)) @ rows.T, across, "has a feature map whose inner products are not k(Z, X)")
+
+
+def _check_sparse(case: _Case) -> None:
+    if not (case.kernel.takes_sparse and is_numeric(case.X) and case.X.ndim == 2):
+        return
+    X, Z = (sparse.csr_array(to_numpy(side)) for side in (case.X, case.Z))
+    case.close(case.kernel(X), case.gram, "k(X) of sparse rows is not that of dense ones")
+    case.close(case.kernel.diag(X), np.diag(case.gram), "diag(X) of sparse rows is not that of dense ones")
+    across = to_numpy(case.kernel(case.Z, case.X))
+    for left, right in ((Z, X), (case.Z, X), (Z, case.X)):
+        case.close(case.kernel(left, right), across, "k(Z, X) changes with sparse rows")
 
 
 def _check_parameters(kernel: Kernel) -> list[str]:
