@@ -1,6 +1,7 @@
 # make demo        learn to complete handwritten digits, write a page with the results
 # make test        lint, types and every test
 # make reproduce   list the experiments; NAME=weston-table3 runs one (SMALL=1: seconds; JOBS=2: two processes)
+# make rivals      compare AutoEstimator with other estimators (SMALL=1: a minute; JOBS=2; OPTIONS='--tasks jura')
 # make bench       NAME=core, objects, operators, strings or trace (QUICK=1: seconds)
 # All set up .venv by themselves; the only needs are make and Python 3.11 or newer.
 
@@ -15,7 +16,7 @@ export MERCER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: demo test lint reproduce bench clean
+.PHONY: demo test lint reproduce rivals bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -37,6 +38,9 @@ lint: $(VENV)/.installed-tests
 
 reproduce: $(VENV)/.installed-tests
 	@$(BIN)/python -m experiments reproduce $(or $(NAME),--list) $(if $(SMALL),--small) $(if $(JOBS),--jobs $(JOBS))
+
+rivals: $(VENV)/.installed-tests
+	@$(BIN)/python -m experiments rivals $(if $(SMALL),--small) $(if $(JOBS),--jobs $(JOBS)) $(OPTIONS)
 
 bench: $(VENV)/.installed-tests
 	@$(BIN)/python -m experiments bench $(or $(NAME),--help) $(if $(QUICK),--quick)

@@ -34,6 +34,7 @@ class Benchmark(StrEnum):
     core = "core"
     objects = "objects"
     operators = "operators"
+    scale = "scale"
     strings = "strings"
     trace = "trace"
 
@@ -43,9 +44,18 @@ def bench(
     name: Annotated[Benchmark, typer.Argument(help="Benchmark to run.")],
     output: Annotated[Path | None, typer.Option(help="File for the result as JSON.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: seconds.")] = False,
+    device: Annotated[str | None, typer.Option(help="Device of PyTorch, such as cuda, for bench scale.")] = None,
+    large: Annotated[bool, typer.Option("--large", help="Also 20,000 and 50,000 pairs, for bench scale.")] = False,
 ) -> None:
     """Measure speed and memory as ratios to plain NumPy and SciPy, in one run."""
-    import_module(f"experiments.bench.{name}").main(output, quick)
+    if name != Benchmark.scale and (device is not None or large):
+        raise typer.BadParameter("--device and --large are for bench scale")
+    if device is not None:
+        import_module("experiments.bench.scale_device").main(
+            output or Path("bench-scale-device.json"), device, 2000 if quick else None
+        )
+        return
+    import_module(f"experiments.bench.{name}").main(output, quick, **({"large": True} if large else {}))
 
 
 @app.command()
@@ -76,6 +86,59 @@ def reproduce(  # noqa: PLR0913 - one parameter for each option
     except Stopped as stopped:
         print(f"experiments: {stopped}", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+@app.command()
+def rivals(  # noqa: PLR0913 - one parameter for each option
+    tasks: Annotated[str | None, typer.Option(help="Tasks, separated by commas; all by default.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Methods, separated by semicolons; all by default.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List tasks and methods and stop.")] = False,
+    small: Annotated[bool, typer.Option("--small", help="First rows of two small tasks: a minute.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard the pieces of an earlier run.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Pieces run in parallel; 0 reports on those there are.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of each method.")] = 1,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for one fold; a method over it is marked.")
+    ] = 600.0,
+    output: Annotated[Path, typer.Option(help="Folder for the JSON file, the page and the pieces.")] = Path(
+        "out/rivals"
+    ),
+) -> None:
+    """Compare AutoEstimator with what users would pick instead, on the same folds.
+
+    A stopped run is resumed by the same command. Pieces of other machines are merged by copying their files into
+    OUTPUT/.pieces/rivals.
+    """
+    from experiments.rivals.registry import METHODS
+    from experiments.rivals.run import run as run_rivals
+    from experiments.rivals.tasks import TASKS
+
+    if listed:
+        print("\n".join(["tasks:", *(f"  {each.name} ({each.kind})" for each in TASKS.values()), "methods:"]))
+        print("\n".join(f"  {each.name}" + (" (not installed)" if each.missing else "") for each in METHODS.values()))
+        return
+    names = [each.split(mark) if each else None for each, mark in ((tasks, ","), (methods, ";"))]
+    try:
+        found = run_rivals(
+            output,
+            tasks=names[0],
+            methods=names[1],
+            small=small,
+            fresh=fresh,
+            jobs=jobs,
+            threads=threads,
+            time_limit=time_limit,
+        )
+    except Stopped as stopped:
+        print(f"experiments: {stopped}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    console = Console()
+    print_table(found.ranks_table(), console)
+    for table in found.scores_tables():
+        print_table(table, console)
+    for note in found.notes():
+        console.print(note)
+    console.print(f"{output / 'rivals'}.html", soft_wrap=True)
 
 
 @app.command()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,14 @@ class Experiment:
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """Return the scores, from the outcomes of all pieces in order."""
         raise TypeError(f"{type(self).__name__} must define rows(outcomes)")
+
+    def code(self, piece: Piece) -> Sequence[Path]:
+        """Return the files whose code, with all it imports, computes a piece; a change of it makes the piece run again."""
+        return [Path(inspect.getfile(type(self)))]
+
+    def keeps(self, outcome: Outcome) -> bool:
+        """Return False for the outcome of a finished piece that should be computed again."""
+        return True
 
     def parameters(self, small: bool) -> dict[str, Any]:
         """Return the settings of the protocol: grids, sizes, choices."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from experiments.fingerprint import code_fingerprint
 from experiments.page import experiment_page
 from mercer.core.files import written_atomically
 from mercer.report import Result, tracked
+
+Record = dict[str, Any]
+"""Record of a finished piece: its seconds and its outcome."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -47,12 +50,26 @@ def reproduce(
     jobs : int
         Number of pieces run in parallel, each in its own process with its share of the cores.
     """
+    records = run_pieces(experiment, folder, small=small, fresh=fresh, jobs=jobs)
+    return _write(experiment, folder, small, [record for record in records if record is not None])
+
+
+def run_pieces(
+    experiment: Experiment, folder: Path, *, small: bool = False, fresh: bool = False, jobs: int = 1
+) -> list[Record | None]:
+    """Run the pieces of `experiment` that are not finished; return the records of all, as `reproduce` takes them.
+
+    With ``jobs=0`` nothing is run, and pieces that are not finished have None for a record.
+    """
     pieces = experiment.pieces(small)
     kept = folder / ".pieces" / (f"{experiment.name}-small" if small else experiment.name)
-    code = code_fingerprint(Path(inspect.getfile(type(experiment))))
-    work = [(experiment, piece, kept / f"{piece.key}.json", _fingerprint(experiment, piece, code)) for piece in pieces]
-    records = [None if fresh else _read(path, fingerprint) for _, _, path, fingerprint in work]
-    left = [number for number, record in enumerate(records) if record is None]
+    code = cache(code_fingerprint)
+    digests = ["".join(code(path) for path in experiment.code(piece)) for piece in pieces]
+    prints = [_fingerprint(experiment, piece, digest) for piece, digest in zip(pieces, digests, strict=True)]
+    work = [(experiment, piece, kept / f"{piece.key}.json", mark) for piece, mark in zip(pieces, prints, strict=True)]
+    records = [None if fresh else _read(path, mark, quiet=jobs == 0) for _, _, path, mark in work]
+    records = [record if record is not None and experiment.keeps(record["outcome"]) else None for record in records]
+    left = [number for number, record in enumerate(records) if record is None and jobs > 0]
     try:
         with tracked(experiment.name, len(left)) as step:
             for number, record in zip(left, _in_order([work[number] for number in left], jobs, step), strict=True):
@@ -62,10 +79,10 @@ def reproduce(
         raise Stopped(
             f"stopped; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command resumes"
         ) from None
-    return _write(experiment, folder, small, [record for record in records if record is not None])
+    return records
 
 
-def _write(experiment: Experiment, folder: Path, small: bool, records: list[dict[str, Any]]) -> Result:
+def _write(experiment: Experiment, folder: Path, small: bool, records: list[Record]) -> Result:
     outcomes: list[Outcome] = [record["outcome"] for record in records]
     seconds = sum(record["seconds"] for record in records)
     parameters = {"protocol": experiment.protocol, "small": small} | experiment.parameters(small)
@@ -81,7 +98,7 @@ def _write(experiment: Experiment, folder: Path, small: bool, records: list[dict
 Work = tuple[Experiment, Piece, Path, str]
 
 
-def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Iterator[Record]:
     """Run the pieces, one by one or several at a time, and yield their records in order."""
     if jobs == 1 or len(work) < 2:
         for each in work:
@@ -110,7 +127,7 @@ def _limit_threads(threads: int) -> None:
     threadpool_limits(threads)
 
 
-def _run(experiment: Experiment, piece: Piece, path: Path, fingerprint: str) -> dict[str, Any]:
+def _run(experiment: Experiment, piece: Piece, path: Path, fingerprint: str) -> Record:
     start = time.perf_counter()
     outcome = experiment.run(piece)
     # the round trip makes an outcome read back the same as one just computed
@@ -122,7 +139,7 @@ def _run(experiment: Experiment, piece: Piece, path: Path, fingerprint: str) -> 
     return record
 
 
-def _read(path: Path, fingerprint: str, quiet: bool = False) -> dict[str, Any] | None:
+def _read(path: Path, fingerprint: str, quiet: bool = False) -> Record | None:
     """Read the record of a finished piece; None if there is no file, or if it cannot be used."""
     if not path.is_file():
         return None

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from experiments.bench import problems
 from experiments.bench.exact import covariances, implicit_leave_one_out, leave_one_out, one_alpha
-from experiments.bench.low_rank import low_rank
+from experiments.bench.low_rank import low_rank, nystroem
 from experiments.bench.peaks import peaks
 from experiments.bench.reporting import cores, finish
 from experiments.bench.sizes import QUICK, Sizes
@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[Sizes], Rows]] = {
     "leave-one-out, implicit outputs": implicit_leave_one_out,
     "one alpha": one_alpha,
     "low rank": low_rank,
+    "low rank, many pairs": nystroem,
     "strings": subsequences,
     "memory": peaks,
 }

@@ -1,4 +1,4 @@
-"""Time of a low-rank fit, two small eigenproblems, relative to the large system of the paper."""
+"""Time of low-rank fits: two small eigenproblems beside the large system of the paper, and Nyström features of scikit-learn."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
 from experiments.bench import problems
 from experiments.bench.exact import INPUT, OUTPUT
 from experiments.bench.sizes import Sizes
-from experiments.bench.timing import Bar, Rows, interleaved, ratio_row, row
+from experiments.bench.timing import Bar, Rows, Task, interleaved, ratio_row, row
 from experiments.protocol import paper_estimator
 from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.core.pivoted import pivoted_cholesky
+from mercer.estimators import DependencyEstimator
+from mercer.kernels import Gaussian, Linear
 from mercer.operators import Covariance
 from mercer.solvers import LowRank
 
@@ -59,6 +64,30 @@ def low_rank(sizes: Sizes) -> Rows:
         metric = f"× faster than Woodbury by {how}"
         rows.append(ratio_row(name, metric, (seconds[how], fits), bar, **timed, **sized))
     return rows
+
+
+def nystroem(sizes: Sizes) -> Rows:
+    """Compare a low-rank fit for one alpha with Nyström features and a ridge of scikit-learn: times, and errors on new inputs."""
+    n, m = sizes.nystroem_pairs, sizes.nystroem_rank
+    inputs, outputs = problems.clusters(n + n // 10, features=50, outputs=20)
+    kernel: Any = Gaussian("median").resolve(inputs[:n])
+    ours = DependencyEstimator(kernel, Linear(), solver=LowRank(m), alpha=1.0)
+    features = Nystroem(gamma=0.5 / kernel.scale**2, n_components=m, random_state=problems.SEED)
+    theirs = make_pipeline(features, Ridge(alpha=1.0))
+    models = {"mercer": ours, "scikit-learn": theirs}
+    tasks: dict[str, Task] = {name: partial(model.fit, inputs[:n], outputs[:n]) for name, model in models.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumericalWarning)
+        seconds = interleaved(tasks, sizes.repeats)
+    errors = {name: float(np.mean((model.predict(inputs[n:]) - outputs[n:]) ** 2)) for name, model in models.items()}
+    timed = {"seconds": float(seconds["mercer"].min()), "reference_seconds": float(seconds["scikit-learn"].min())}
+    method, sized = "low-rank fit, one alpha", {"n": n, "rank": m}
+    times = (seconds["mercer"], seconds["scikit-learn"])
+    ratio = errors["mercer"] / errors["scikit-learn"]
+    return [
+        ratio_row(method, "× Nystroem + Ridge of scikit-learn", times, Bar(1.2), **timed, **sized),
+        row(method, "test error / Nystroem + Ridge", [ratio], Bar(1.0), **sized),
+    ]
 
 
 def woodbury(U: np.ndarray, V: np.ndarray, ridge: float, how: str) -> np.ndarray:

@@ -24,6 +24,17 @@ def vectors(n: int, outputs: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
     return inputs, np.tanh(inputs @ mix) + 0.5 * random.standard_normal((n, outputs))
 
 
+def clusters(n: int, features: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw inputs from 30 clusters, few of them large, and outputs that are smooth functions of them with noise."""
+    random = np.random.default_rng(SEED)
+    shares = 1.0 / np.arange(1, 31) ** 1.5
+    centres, spread = 3.0 * random.standard_normal((30, features)), 0.5 * random.standard_normal((6, features))
+    own = random.choice(30, n, p=shares / shares.sum())
+    inputs = centres[own] + random.standard_normal((n, 6)) @ spread
+    mix = random.standard_normal((features, outputs)) / np.sqrt(features) / inputs.std()
+    return inputs, np.tanh(inputs @ mix) + 0.1 * random.standard_normal((n, outputs))
+
+
 def strings(n: int, letters: int, shortest: int, longest: int) -> list[str]:
     """Draw strings over the first `letters` letters, lengths uniform between the limits."""
     random = np.random.default_rng(SEED)

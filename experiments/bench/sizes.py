@@ -17,6 +17,8 @@ class Sizes:
     """n of the fit with one alpha."""
     low_rank_pairs: int = 1000
     rank: int = 90
+    nystroem_pairs: int = 20_000
+    nystroem_rank: int = 1000
     strings: int = 400
     shortest: int = 10
     longest: int = 60
@@ -32,6 +34,8 @@ QUICK = Sizes(
     cholesky_pairs=150,
     low_rank_pairs=80,
     rank=8,
+    nystroem_pairs=300,
+    nystroem_rank=10,
     strings=20,
     threaded_strings=20,
     memory_pairs=200,

@@ -11,6 +11,7 @@ from experiments.beyond.toy_trees import GRAMMAR, ParsedSentences, attachments, 
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from experiments.protocol import paper_estimator
+from mercer.decoders import Candidates
 from mercer.kernels import Kernel, Subsequence, SubsetTree
 from mercer.report import Table, paragraph, section, table_html
 from mercer.structures.grammar import Grammar
@@ -74,7 +75,7 @@ class TreeParsing(Experiment):
         candidates = [GRAMMAR.parses(words) for words in new.sentences]
         rules = Grammar.learned(train.trees)
         kernel, alpha = _chosen(train)
-        model = paper_estimator(INPUT, kernel, alpha=alpha).fit(train.sentences, train.trees)
+        model = paper_estimator(INPUT, kernel, alpha=alpha, decoder=Candidates()).fit(train.sentences, train.trees)
         ranked = [found.objects for found in model.rank(new.sentences, k=2, candidates=candidates)]
         answers = {
             FIRST: [own[0] for own in candidates],
@@ -168,7 +169,7 @@ def _chosen(train: ParsedSentences) -> tuple[Kernel, float]:
     scores = {}
     for number, kernel in enumerate(kernels):
         for alpha in ALPHAS:
-            model = paper_estimator(INPUT, kernel, alpha=alpha).fit(known.sentences, known.trees)
+            model = paper_estimator(INPUT, kernel, alpha=alpha, decoder=Candidates()).fit(known.sentences, known.trees)
             found = model.predict(held.sentences, candidates=candidates)
             scores[number, alpha] = _share([a == b for a, b in zip(found, held.trees, strict=True)])
     number, alpha = max(scores, key=lambda tried: scores[tried])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import is_array, to_numpy
-from mercer.kernels.images import check_equal_sizes
+from mercer.core.collections import as_vectors
 
 
 def check_pictures(X: Any, name: str) -> np.ndarray:
@@ -46,5 +46,5 @@ def _stacked(images: Any, name: str) -> np.ndarray:
     if images is None or isinstance(images, str) or not hasattr(images, "__iter__"):
         raise ValueError(f"{name} is {images!r:.40}; expected images, as an array or a list")
     listed = list(images)
-    check_equal_sizes(listed, name)
+    as_vectors(listed, name)  # raises an error for images of several sizes
     return np.asarray([to_numpy(image) if is_array(image) else image for image in listed])

@@ -40,7 +40,7 @@ class TrainingSize(Experiment):
         "Any turned view (left, right, up) is given, the view from the front predicted; each pair also mirrored. 15 "
         "people to train on (about 700 pairs, the paper has 1200), the other 5 to test on; 5 draws. Cortes learns from n "
         "training faces drawn at random. Conditional covariance learns from all of them with n columns of each Gram "
-        "matrix (m₁ = m₂ = n, incomplete Cholesky), and exactly. The input scale and alpha are chosen by "
+        "matrix (m₁ = m₂ = n, randomly pivoted Cholesky), and exactly. The input scale and alpha are chosen by "
         "leave-one-out each time; ε = 0.1. A time is the shorter of two fits with these settings on one core, evaluating "
         "the kernels included, divided by that of Cortes on all faces, in the same process."
     )

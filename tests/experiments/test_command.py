@@ -57,7 +57,7 @@ def test_module_is_the_command():
     done = subprocess.run(
         [sys.executable, "-m", "experiments", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert {"reproduce", "bench", "compare", "summary"} <= set(done.stdout.split())
+    assert {"reproduce", "rivals", "bench", "compare", "summary"} <= set(done.stdout.split())
 
 
 def test_a_stopped_run_is_resumed_and_summarised(experiments_command, monkeypatch, tmp_path):
@@ -144,6 +144,10 @@ def test_unknown_benchmark(experiments_command):
     [
         (["reproduce", "NAME=gait", "SMALL=1", "JOBS=2"], "-m experiments reproduce gait --small --jobs 2"),
         (["reproduce"], "-m experiments reproduce --list"),
+        (
+            ["rivals", "SMALL=1", "JOBS=2", "OPTIONS=--tasks jura"],
+            "-m experiments rivals --small --jobs 2 --tasks jura",
+        ),
         (["bench", "NAME=core", "QUICK=1"], "-m experiments bench core --quick"),
     ],
 )

@@ -169,7 +169,12 @@ def test_saved_and_loaded(fitted, tmp_path):
         ({}, IMAGES, 2 * MASKS, "values other than 0 and 1"),
         ({}, IMAGES, None, "y is None; expected images"),
         ({}, IMAGES[0, 0], MASKS, r"X has shape \(12, 3\)"),
-        ({}, [IMAGES[0], IMAGES[1, :, :9]], MASKS[:2], r"X\[0\] has 12 × 12 × 3 pixels and X\[1\] has 12 × 9 × 3"),
+        (
+            {},
+            [IMAGES[0], IMAGES[1, :, :9]],
+            MASKS[:2],
+            r"X\[0\] has shape \(12, 12, 3\) and X\[1\] has shape \(12, 9, 3\)",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(change, X, y, message):
@@ -178,7 +183,7 @@ def test_errors_say_what_is_wrong(change, X, y, message):
 
 
 def test_images_that_do_not_fit_in_memory_are_refused_at_once(monkeypatch):
-    monkeypatch.setattr("mercer.core.memory.available_bytes", lambda: 2**24)
+    monkeypatch.setattr("mercer.core.memory.available_bytes", lambda *_: 2**24)
     large = np.zeros((4, 40, 40))
     with pytest.raises(MemoryError, match="1600 pixels against each other.*use smaller images"):
         clone(MODEL).fit(large, large.astype(int))
