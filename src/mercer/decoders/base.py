@@ -56,6 +56,8 @@ class Decoder(BaseEstimator):
         Whether `rank` returns objects made by the decoder as well as training outputs.
     needs_left_out_points : bool
         Whether the estimator calls `calibrate` with left-out points of the training inputs.
+    without_outputs : bool
+        Whether the training outputs have been dropped by `reduced`.
     """
 
     kernels: ClassVar[tuple[type[Kernel], ...]] = ()
@@ -66,6 +68,7 @@ class Decoder(BaseEstimator):
     by_weights: bool = False
     constructs: bool = False
     needs_left_out_points: bool = False
+    without_outputs: bool = False
     embedding_: Embedding
     loss_: Loss | None
 
@@ -104,6 +107,10 @@ class Decoder(BaseEstimator):
 
     def calibrate(self, points: Array) -> Self:
         """Take the left-out points of the training inputs, where `needs_left_out_points`."""
+        return self
+
+    def reduced(self) -> Self:
+        """The decoder without what it does not need to decode; most need all training outputs, as candidates."""
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
@@ -171,6 +178,8 @@ class Decoder(BaseEstimator):
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
         """The default candidates, and for each output the candidate to mask when it is left out."""
+        if self.without_outputs:
+            raise ValueError("a compact model of vectors does not keep the training outputs to rank; pass candidates")
         return self._pool
 
     @cached_property

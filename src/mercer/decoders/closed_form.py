@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -82,6 +83,22 @@ class VectorDecoder(Decoder):
         self.vectors_ = embedding.outputs_
         self.box_ = Box.of(self.bounds, self.vectors_)
         return self
+
+    def reduced(self) -> Self:
+        """Return the decoder with one training output in place of all, if points are vectors in themselves."""
+        embedding = self.embedding_
+        explicit = isinstance(embedding.kernel_, Encoded) and hasattr(embedding, "feature_map_")
+        if not (embedding.coordinates_are_outputs or explicit):
+            return self
+        found, few = copy(self), copy(embedding)
+        xp = namespace(self.vectors_)
+        # the largest size of each coordinate, by which rounding is measured
+        largest = xp.max(xp.abs(self.vectors_), axis=0)[None, :]
+        few.outputs_ = found.vectors_ = largest
+        few.paired_, few.__dict__["_rows"] = 1, few.transform(largest)
+        found.embedding_, found.without_outputs = few, True
+        found.__dict__.pop("_pool", None)
+        return found
 
     def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
         """The vector `decode` makes, then the best training outputs in the box, scored ``2⟨h, ψ(y)⟩ - l(y, y)``; k in all."""

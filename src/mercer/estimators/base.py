@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import fields
 from typing import Any, Self
 
@@ -21,6 +22,7 @@ from mercer.estimators.data import Pairs, TargetCodec, check_inputs, check_pairs
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem, fit_embedding
+from mercer.learners.compact import compacted
 from mercer.losses import Loss, resolve_loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance
 from mercer.selection.candidates import CandidateRule, candidate_rule, known_outputs
@@ -101,6 +103,31 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
         points = self._points_of(X)
         found = self._codec.framed(self._codec.decode(self._decoded(points, candidates)))
         return (found, self._deviations(X)) if return_std else found
+
+    def compact(self) -> Self:
+        """Return a copy for serving, which keeps what predictions take and no more.
+
+        `predict`, `score`, and `rank` work as before, and so do sets and intervals from pairs that `calibrate` is given before
+        or after. What leaves training pairs out or names them is dropped: `explain`, `decision_weights`, standard deviations,
+        and sets or intervals by leave-one-out. Vectors in closed form are predicted without any training output.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import DependencyEstimator
+        >>> X = np.random.default_rng(0).standard_normal((50, 2))
+        >>> model = DependencyEstimator().fit(X, X)
+        >>> bool(np.array_equal(model.compact().predict(X), model.predict(X)))
+        True
+        """
+        check_is_fitted(self, "map_")
+        found = copy(self)
+        found.map_, found.decoder_ = compacted(self.map_), self.decoder_.reduced()
+        found.embedding_, found._inputs = found.decoder_.embedding_, None
+        if self._held_out_ is None:
+            found.calibration_ = None
+        found.__dict__.pop("_left_out_errors_", None)
+        return found
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, nested ones by ``part__parameter``."""

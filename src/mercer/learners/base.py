@@ -165,6 +165,11 @@ class LearningProblem:
         """Return the problem without its criterion, as a fitted map keeps it."""
         return replace(self, criterion=None)  # type: ignore[arg-type]
 
+    def reduced(self) -> LearningProblem:
+        """Return the problem with its kernel and targets alone, as a compact map keeps it."""
+        none: Any = None
+        return replace(self.held(), inputs=none, outputs=none, embedding=none, decoder=none, groups=None, observed=None)
+
     def subset(self, rows: np.ndarray) -> LearningProblem:
         """Return the problem on some of the pairs, with the embedding and the decoder as they are."""
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]

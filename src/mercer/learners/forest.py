@@ -142,6 +142,10 @@ class FittedForest:
         n_splits = 5 if self.problem.size > _ENOUGH else 10
         return left_out_by_folds(fewer.fit, replace(self.problem, groups=groups), n_splits)
 
+    def reduced(self) -> FittedForest:
+        """Return the trees and the outputs in their leaves."""
+        return replace(self, leaf_of=self.leaf_of[:, :0], bags=None, problem=self.problem.reduced())
+
     def weights(self, inputs: Collection) -> np.ndarray:
         """Return the share of each training pair in the leaves of each input."""
         return self._sparse_weights(inputs).toarray()

@@ -13,6 +13,7 @@ from mercer.core.collections import Collection, count, take, to_backend_of
 from mercer.core.validation import check_choice
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap, Learner, LearningProblem
+from mercer.learners.compact import compacted
 from mercer.selection.mixing import Mixing, check_folds, mix_by_loss, mix_by_squares
 
 
@@ -172,6 +173,10 @@ class FittedMixture:
         return self._sum([
             own.points_without(groups) if hasattr(own, "points_without") else own.left_out_points() for own in self.maps
         ])  # fmt: skip
+
+    def reduced(self) -> FittedMixture:
+        """Return the maps without what predictions do not take."""
+        return replace(self, maps=[compacted(own) for own in self.maps], left_out=np.empty(0), attributes={})
 
     def weights(self, inputs: Collection) -> Array | None:
         """Return the weighted sum of the weights; None if a map has none, or coordinates have weights of their own."""

@@ -93,6 +93,10 @@ class FittedNeighbors:
         family = _LeftOutNeighbors(replace(self.problem, groups=groups))
         return family.left_out_points(min(self.k, family.most))
 
+    def reduced(self) -> FittedNeighbors:
+        """Return the encoded inputs and the coordinates of their outputs."""
+        return replace(self, problem=self.problem.reduced())
+
     def weights(self, inputs: Collection) -> np.ndarray:
         """Return 1/k on the k nearest inputs."""
         kernel = self.problem.kernel

@@ -219,6 +219,11 @@ class FittedRidge(PointMap):
         # predicting takes coordinates alone; weights take the factor of k again
         return self.solver.factorize(self.ridge).weights(inputs, self.alpha)
 
+    def reduced(self) -> PointMap:
+        """Return the basis, the coefficients and the intercept."""
+        basis = self.basis.reduced() if hasattr(self.basis, "reduced") else self.basis
+        return PointMap(basis, self.coefficients, self.intercept)
+
     def variances(self, inputs: Collection) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the variances of outputs at new inputs and at those left out, over that of the noise; None for iterations."""
         exact = self.held is None and self.attributes.get("residual_", 0.0) == 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -217,6 +217,11 @@ class SolvedWeights:
     factor: Array
     origin: Array | None
     columns: int
+
+    def reduced(self) -> SolvedWeights:
+        """Return the same without the training inputs and outputs, but for the inputs in the basis."""
+        none: Any = ()
+        return replace(self, problem=replace(self.problem, inputs=none, outputs=None, groups=None))
 
     def values(self, inputs: Collection, reference: Any = None) -> Array:
         """Return the weights of each input."""
