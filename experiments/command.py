@@ -103,6 +103,9 @@ def rivals(  # noqa: PLR0913 - one parameter for each option
     output: Annotated[Path, typer.Option(help="Folder for the JSON file, the page and the pieces.")] = Path(
         "out/rivals"
     ),
+    earlier: Annotated[
+        Path | None, typer.Option(help="An earlier rivals.json; fills in the scores of methods without pieces.")
+    ] = None,
 ) -> None:
     """Compare AutoEstimator with what users would pick instead, on the same folds.
 
@@ -128,6 +131,7 @@ def rivals(  # noqa: PLR0913 - one parameter for each option
             jobs=jobs,
             threads=threads,
             time_limit=time_limit,
+            earlier=earlier,
         )
     except Stopped as stopped:
         print(f"experiments: {stopped}", file=sys.stderr)

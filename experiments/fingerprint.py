@@ -118,9 +118,44 @@ def _read(path: Path) -> _Source:
 @cache
 def _parse(text: str) -> _Source:
     tree = _WithoutTexts().visit(ast.parse(text))
-    source = _Source(hashlib.sha256(ast.dump(tree).encode()).hexdigest())
+    source = _Source(hashlib.sha256(written(tree).encode()).hexdigest())
     source.visit(tree)
     return source
+
+
+def written(node: object) -> str:
+    """Write a syntax tree in the same way under every version of Python, as `ast.dump` does not.
+
+    Fields that are None or empty are left out, since versions differ in those they have; pieces of text side by side in a
+    formatted string are joined; letters beyond ASCII are escaped, since versions differ in those they can print.
+
+    Examples
+    --------
+    >>> written(ast.parse("x = 1"))
+    "Module(body=[Assign(targets=[Name(id='x',ctx=Store())],value=Constant(value=1))])"
+    """
+    if isinstance(node, list):
+        return f"[{','.join(map(written, node))}]"
+    if not isinstance(node, ast.AST):
+        return ascii(node)
+    fields = {name: value for name, value in ast.iter_fields(node) if value is not None and value != []}
+    if isinstance(node, ast.JoinedStr):
+        fields = {"values": _joined(node.values)}
+    elif isinstance(node, ast.Constant):
+        fields = {"value": node.value}  # None is a value here
+    parts = [f"{name}={written(value)}" for name, value in fields.items()]
+    return f"{type(node).__name__}({','.join(parts)})"
+
+
+def _joined(values: list[ast.expr]) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for each in values:
+        before = found[-1] if found else None
+        if isinstance(each, ast.Constant) and isinstance(before, ast.Constant):
+            found[-1] = ast.Constant(str(before.value) + str(each.value))
+        elif not (isinstance(each, ast.Constant) and each.value == ""):
+            found.append(each)
+    return found
 
 
 def _modules(source: _Source, package: str, packages: Mapping[str, Path]) -> Iterator[str]:

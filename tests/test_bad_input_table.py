@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import clone
 
 from mercer import (
+    AutoEstimator,
     CurveRidge,
     DependencyEstimator,
     EntangledRidge,
@@ -364,3 +365,78 @@ def test_commands(tmp_path):
         assert sentence.startswith("mercer: "), sentence
         assert "\x1b" not in sentence
     assert not (tmp_path / "m").exists()
+
+
+# -- AutoEstimator, which takes more kinds of objects for inputs and outputs -----------------------------------------
+
+TAKEN = {
+    "X": {"ragged", "texts in rows", "numbers as text", "objects", "dates", "NaN", "None in rows"},
+    "y": {"ragged", "texts in rows", "objects"},
+}
+NOT_ROWS = {"numbers as text": "y.*expected objects of one kind", "dates": "y.*expected objects of one kind"}
+AUTOMATIC = {
+    "inputs": ("words", "inputs='words'; expected 'auto' or one of 'vectors'"),
+    "outputs": (3, "outputs=3; expected 'auto' or one of 'numbers'"),
+    "effort": ("most", "effort='most'; expected 'fast', 'balanced' or 'best'"),
+    "time_limit": (-1.0, "time_limit=-1.0; expected a number of seconds above zero, or None"),
+    "n_jobs": (0, "n_jobs=0; expected a number of jobs"),
+    "random_state": (-3, "random_state=-3; expected a whole number"),
+    "verbose": ("yes", "verbose='yes'; expected 0, or 1"),
+    "loss": (F1, "loss=.*expected a loss such as"),
+}
+
+
+@cache
+def automatic():
+    model = AutoEstimator(effort="fast", time_limit=1e-9).fit(X, Y)
+    return model, model.predict(NEW)
+
+
+def unharmed(call, words):
+    model, before = automatic()
+    with pytest.raises((ValueError, TypeError), match=words):
+        call(model)
+    assert np.array_equal(model.predict(NEW), before)
+
+
+@pytest.mark.parametrize(
+    ("argument", "kind"), [(each, kind) for each in TAKEN for kind in BOTH if kind not in TAKEN[each]]
+)
+def test_data_of_an_automatic_fit(argument, kind):
+    make, words = BOTH[kind]
+    words = NOT_ROWS.get(kind, words) if argument == "y" else words
+    data = {"X": X, "y": Y}
+    data[argument] = make(data[argument])
+    unharmed(lambda model: model.fit(**data), words.replace("{}", argument))
+
+
+@pytest.mark.parametrize(("argument", "kind"), [(each, kind) for each in TAKEN for kind in sorted(TAKEN[each])])
+def test_objects_that_are_something_else_are_said_to_be(argument, kind):
+    data = {"X": X, "y": Y}
+    data[argument] = BOTH[kind][0](data[argument])
+    model = AutoEstimator(effort="fast", time_limit=1e-9).fit(**data)
+    name = {"X": "inputs", "y": "outputs"}[argument]
+    assert model.kinds_[name] in ("table", "sets", "label sets")
+    assert model.reasons_[name]
+
+
+@pytest.mark.parametrize("name", AUTOMATIC)
+def test_parameters_of_an_automatic_fit(name):
+    value, words = AUTOMATIC[name]
+
+    def refit(model):
+        clone(model).set_params(**{name: value}).fit(X, Y)
+
+    unharmed(refit, words)
+
+
+@pytest.mark.parametrize("kind", PREDICT)
+def test_inputs_of_an_automatic_prediction(kind):
+    bad, words = PREDICT[kind]
+    unharmed(lambda model: model.predict(bad), words)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_weights_and_groups_of_an_automatic_fit(kind):
+    bad, words = WEIGHTS[kind]
+    unharmed(lambda model: model.fit(X, Y, **bad), words)

@@ -16,13 +16,15 @@ from experiments.rivals.worker import DONE, TIMED_OUT
 class Standing:
     """Score of a method on a task: mean over the folds, its standard error, mean processor seconds of a fold.
 
-    `value` is None where a fold was not finished; `mark` says why.
+    `value` is None where a fold was not finished; `mark` says why. `where` says on which machines the folds ran, or from which
+    earlier result the standing was taken.
     """
 
     value: float | None
     error: float = 0.0
     seconds: float | None = None
     mark: str = ""
+    where: str = ""
 
 
 Standings = Mapping[str, Standing]
@@ -35,16 +37,23 @@ def standing(outcomes: Sequence[Outcome], folds: int) -> Standing | None:
     With one fold the error is that over its test examples.
     """
     stopped = [outcome for outcome in outcomes if outcome["status"] != DONE]
+    where = "; ".join(sorted({machine(outcome) for outcome in outcomes}))
     if stopped:
         first = stopped[0]
         late = first["status"] == TIMED_OUT
-        return Standing(None, mark=f"over {first['limit']:g} s" if late else f"failed ({first['message']})")
+        mark = f"over {first['limit']:g} s" if late else f"failed ({first['message']})"
+        return Standing(None, mark=mark, where=where)
     if len(outcomes) < folds:
         return None
     values = np.array([outcome["value"] for outcome in outcomes])
     seconds = float(np.mean([outcome["seconds"] for outcome in outcomes]))
     error = values.std(ddof=1) / np.sqrt(folds) if folds > 1 else outcomes[0]["error"] or 0.0
-    return Standing(float(values.mean()), float(error), seconds)
+    return Standing(float(values.mean()), float(error), seconds, where=where)
+
+
+def machine(outcome: Outcome) -> str:
+    """Return where a piece ran: the processor and the threads."""
+    return f"{outcome['cpu']}, {outcome['threads']} threads" if "cpu" in outcome else ""
 
 
 def ranks(standings: Standings, best: str) -> dict[str, float]:

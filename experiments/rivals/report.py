@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from experiments.experiment import Outcome
+from experiments.fingerprint import code_fingerprint
 from experiments.rivals.picture import critical_difference
 from experiments.rivals.problem import STRINGS
 from experiments.rivals.ranks import Comparison, Standing, against, among, compared, mean_ranks, ranks, standing
@@ -34,6 +36,21 @@ class Report:
                 tasks.setdefault(task, {})[method] = found
         return cls(tasks)
 
+    def filled(self, rows: Sequence[Mapping[str, Any]], source: str) -> Report:
+        """Return the report with the standings of an earlier result, by its rows, for methods that have none of their own.
+
+        Rows of a method whose code has changed since are not taken.
+        """
+        tasks = {task: dict(own) for task, own in self.tasks.items()}
+        scored = [row for row in rows if "task" in row and row["metric"] != "seconds" and _is_current(row)]
+        seconds = {(row["task"], row["method"]): row["value"] for row in rows if row["metric"] == "seconds"}
+        for row in scored:
+            task, name, mark = row["task"], row["method"], row["metric"].partition(": ")[2]
+            value = Standing(None) if mark else Standing(row["value"], row["error"] or 0.0, seconds[task, name])
+            where = row.get("where") or source
+            tasks.setdefault(task, {}).setdefault(name, replace(value, mark=mark, where=where))
+        return Report({task: tasks[task] for task in TASKS if task in tasks})
+
     @property
     def best(self) -> dict[str, str]:
         """Whether the smallest or the largest score is best, by task."""
@@ -55,7 +72,7 @@ class Report:
         for ours in (FAST, BEST, REFERENCE):
             if ours in self.methods:
                 means = mean_ranks(among(self.tasks, [*rivals, ours]), self.best)
-                found[ours] = means[ours]
+                found |= {name: mean for name, mean in means.items() if name == ours}  # none without rivals
         field = among(self.tasks, [*rivals, REFERENCE])
         found |= mean_ranks(field, self.best)
         return dict(sorted(found.items(), key=lambda each: each[1]))
@@ -69,19 +86,18 @@ class Report:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each score and its seconds, and for each mean rank."""
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"method": name, "metric": "mean rank", "value": mean, "error": None, "tasks": count}
             for name, (mean, count) in self.mean_ranks().items()
         ]
         for task, own in self.tasks.items():
             metric = TASKS[task].score.name
             for name, each in own.items():
+                known = {"task": task, "where": each.where, "code": _code(name)}
                 if each.value is None:
-                    rows.append(
-                        {"method": name, "metric": f"{metric}: {each.mark}", "value": 1, "error": None, "task": task}
-                    )
+                    rows.append({"method": name, "metric": f"{metric}: {each.mark}", "value": 1, "error": None} | known)
                     continue
-                rows.append({"method": name, "metric": metric, "value": each.value, "error": each.error, "task": task})
+                rows.append({"method": name, "metric": metric, "value": each.value, "error": each.error} | known)
                 rows.append({"method": name, "metric": "seconds", "value": each.seconds, "error": None, "task": task})
         return rows
 
@@ -162,6 +178,21 @@ class Report:
                 paragraph("Not installed: " + ", ".join(f"{name} ({what})" for name, what in missing.items()))
             )
         return page("AutoEstimator and its rivals on the same folds", blocks, footer)
+
+
+@cache
+def _code(name: str) -> str:
+    """Return the first digits of the fingerprint of a method."""
+    return code_fingerprint(METHODS[name].path)[:12]
+
+
+def _is_current(row: Mapping[str, Any]) -> bool:
+    """True unless the row tells of other code than there is now."""
+    return (
+        row["task"] in TASKS
+        and row["method"] in METHODS
+        and row.get("code", _code(row["method"])) == _code(row["method"])
+    )
 
 
 def _cell(standing: Standing | None) -> str:

@@ -126,6 +126,13 @@ def test_every_effort(effort, monkeypatch):
 # -- scikit-learn ---------------------------------------------------------------------------------------------------
 
 
+def test_asking_for_probabilities_changes_nothing():
+    model = quiet(clone(FAST), *KINDS["classes"][:2])
+    before = dict(vars(model))
+    model.predict_proba(NEW)
+    assert vars(model) == before
+
+
 def test_pipelines_and_searches():
     model = make_pipeline(StandardScaler(), clone(FAST)).fit(X, Y[:, 0])
     assert np.allclose(model.predict(NEW), model_of("numbers").predict(NEW), atol=1e-6)
@@ -289,15 +296,23 @@ def test_extra_outputs_can_be_predicted():
 
 
 @pytest.mark.parametrize("kind", ["numbers", "label sets", "rankings", "a table"])
-def test_a_limit_too_short_for_anything_fits_one_learner(kind):
+def test_a_limit_too_short_for_anything_fits_one_learner_and_the_mean(kind):
     inputs, y, new = KINDS[kind]
     model = AutoEstimator(time_limit=1e-9).fit(inputs, y)
-    assert len(model.leaderboard_) == 1
+    assert len(model.leaderboard_) == 2
+    assert "mean output" in {row.learner for row in model.leaderboard_}
     assert model.reasons_["stopped"] == "time_limit=1e-09 seconds"
     assert len(listed(model.predict(new))) == 4
 
 
-@pytest.mark.parametrize("at", [1, 2, 5, 9])
+def test_one_learner_is_drawn_to_the_mean_on_noise():
+    random = np.random.default_rng(4)
+    inputs, y = random.standard_normal((30, 8)), random.standard_normal((30, 2))
+    predicted = AutoEstimator(time_limit=1e-9).fit(inputs, y).predict(random.standard_normal((50, 8)))
+    assert np.abs(predicted - y.mean(axis=0)).max() < 0.05
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 5, 9])
 def test_an_interrupt_keeps_what_was_found(at, monkeypatch):
     calls, add = [], Search._add
 
@@ -309,7 +324,7 @@ def test_an_interrupt_keeps_what_was_found(at, monkeypatch):
 
     monkeypatch.setattr(Search, "_add", interrupted)
     model = clone(FAST)
-    if at == 1:
+    if at <= 2:  # the mean output alone is no model
         model.fitted = "as it was"
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, Y)
@@ -349,7 +364,8 @@ def test_a_member_that_fails_is_left_out(monkeypatch):
 def test_lines_for_each_learner(capsys):
     AutoEstimator(effort="fast", verbose=1, time_limit=100).fit(X, Y)
     lines = capsys.readouterr().err.strip().split("\n")
-    assert lines[0].startswith("ridge linear: left-out loss")
+    assert lines[0].startswith("mean output: left-out loss")
+    assert lines[1].startswith("ridge linear: left-out loss")
     assert all("s left)" in line for line in lines)
     AutoEstimator(effort="fast", verbose=1, time_limit=None).fit(X[:9], Y[:9])
     assert "left)" not in capsys.readouterr().err

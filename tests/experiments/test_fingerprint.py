@@ -1,5 +1,6 @@
 """Fingerprints: they change with the code of imported modules, and with nothing else."""
 
+import ast
 import inspect
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.fingerprint import PACKAGES, code_fingerprint, imported_modules
+from experiments.fingerprint import PACKAGES, code_fingerprint, imported_modules, written
 from experiments.registry import experiment
 
 ROOT = Path(__file__).parents[2]
@@ -164,3 +165,33 @@ def test_every_module_an_experiment_loads_is_found(name):
 def test_the_command_line_is_not_part_of_an_experiment():
     found = imported_modules(PACKAGES["experiments"] / "papers" / "gait.py")
     assert not any(name.startswith(("mercer.cli", "experiments.bench", "experiments.command")) for name in found)
+
+
+SAMPLE = """
+class Thing(Base, key=1):
+    def run(self, *, x: int = 2) -> None:
+        return f"a{x!r:>{self.width}}b" 'c' if x[1:, None] else u"é", b"", ..., 1.5
+"""
+WRITTEN = (
+    "Module(body=[ClassDef(name='Thing',bases=[Name(id='Base',ctx=Load())],keywords=[keyword(arg='key',value=Constant(value=1))],"
+    "body=[FunctionDef(name='run',args=arguments(args=[arg(arg='self')],kwonlyargs=[arg(arg='x',annotation=Name(id='int',"
+    "ctx=Load()))],kw_defaults=[Constant(value=2)]),body=[Return(value=Tuple(elts=[IfExp(test=Subscript(value=Name(id='x',"
+    "ctx=Load()),slice=Tuple(elts=[Slice(lower=Constant(value=1)),Constant(value=None)],ctx=Load()),ctx=Load()),"
+    "body=JoinedStr(values=[Constant(value='a'),FormattedValue(value=Name(id='x',ctx=Load()),conversion=114,"
+    "format_spec=JoinedStr(values=[Constant(value='>'),FormattedValue(value=Attribute(value=Name(id='self',ctx=Load()),"
+    "attr='width',ctx=Load()),conversion=-1)])),Constant(value='bc')]),orelse=Constant(value='\\xe9')),Constant(value=b''),"
+    "Constant(value=Ellipsis),Constant(value=1.5)],ctx=Load()))],returns=Constant(value=None))])])"
+)
+
+
+def test_trees_are_written_alike_under_every_version_of_python():
+    """The text is fixed here, and the tests run under several versions."""
+    tree = ast.parse(SAMPLE)
+    assert written(tree) == WRITTEN
+    # as newer versions have it: a field more, and text of a formatted string in pieces
+    definition = tree.body[0].body[0]
+    definition.type_params = []
+    definition._fields = (*ast.FunctionDef._fields, "type_params")
+    joined = next(node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
+    joined.values = [*joined.values[:-1], ast.Constant("b"), ast.Constant(""), ast.Constant("c")]
+    assert written(tree) == WRITTEN

@@ -86,6 +86,35 @@ def test_other_efforts_are_ranked_one_at_a_time():
     assert report.reference() == REFERENCE
 
 
+def test_our_methods_alone_have_no_ranks_and_still_a_report():
+    report = Report({"jura": scores(**{REFERENCE: 0.5, FAST: 0.6}), "edm": scores(**{BEST: 0.4})})
+    assert report.mean_ranks() == {}
+    assert {row["method"] for row in report.rows()} == {REFERENCE, FAST, BEST}
+    assert "0.500" in report.page("Five folds.", {}, "a machine")
+
+
+def test_an_earlier_result_fills_in_methods_without_pieces():
+    earlier = Report({
+        "jura": scores(PLS=0.6, RidgeCV=0.7) | {"k-NN": Standing(None, mark="over 9 s")}, "edm": scores(PLS=0.9),
+    })  # fmt: skip
+    rows = earlier.rows()
+    for row in rows:
+        if row["method"] == "RidgeCV" and row["metric"] == "aRRMSE":
+            row["code"] = "of another time"
+    own = Report({"jura": scores(**{REFERENCE: 0.5, "PLS": 0.55})})
+    found = own.filled(rows, "another machine").tasks
+    assert found["jura"][REFERENCE].value == 0.5
+    assert found["jura"]["PLS"].value == 0.55
+    assert found["jura"]["k-NN"] == Standing(None, mark="over 9 s", where="another machine")
+    assert found["edm"]["PLS"] == Standing(0.9, 0.1, 1.0, where="another machine")
+    assert "RidgeCV" not in found["jura"]
+    again = Report(found).filled([], "").rows()
+    (kept,) = (
+        row for row in again if row["method"] == "PLS" and row.get("task") == "edm" and row["metric"] == "aRRMSE"
+    )
+    assert kept["where"] == "another machine"
+
+
 def test_notes_compare_with_the_best_rival_of_each_task():
     first = scores(**{REFERENCE: 0.5, "PLS": 0.6, "k-NN": 0.9, "DependencyEstimator": 0.1})
     second, third = scores(**{REFERENCE: 0.5, "PLS": 0.45}), scores(**{REFERENCE: 0.5, "k-NN": 0.1})

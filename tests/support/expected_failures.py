@@ -10,8 +10,6 @@ def expected_failures(estimator):
         "(test_weights_and_groups.py)"
     )
     found = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
-    if type(estimator).__name__ == "AutoEstimator":
-        found["check_dict_unchanged"] = "probabilities are calibrated when they are first asked for"
     if getattr(estimator, "input_kernel", None) == Precomputed():
         reason = "the check passes a matrix that is not positive semi-definite: refused by design"
         found |= {"check_positive_only_tag_during_fit": reason, "check_estimators_dtypes": reason}

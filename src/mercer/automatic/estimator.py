@@ -33,6 +33,8 @@ from mercer.learners.mixture import FittedMixture
 from mercer.losses.base import Loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance, LeaveOneOut
 
+_SHARES = 10**7  # most shares of classes from which probabilities are learned in `fit`
+
 
 class AutoEstimator(ObjectEstimator):
     r"""Name the loss, and get the best mixture of learners from a menu.
@@ -153,11 +155,11 @@ class AutoEstimator(ObjectEstimator):
         whole = WholeModels(offers(*kinds), effort, clock)
 
         def between() -> None:
-            best = min(search.members, key=lambda member: member.loss, default=None)
+            best = min(search.tried, key=lambda member: member.loss, default=None)
             if best is not None and len(plan.ways) > 1:
                 chosen["way"], scorer = _best_way(search.scorer, plan, best.points)
                 search.rescore(scorer)
-            if whole.offers and search.members:
+            if whole.offers and search.tried:
                 extra = take(pairs.all_outputs, slice(problem.size, None))
                 whole.compare(_alone(search, chosen["way"], extra), problem, plan.loss)
 
@@ -168,7 +170,7 @@ class AutoEstimator(ObjectEstimator):
             return found + (curve_learners(problem, search.members) if kinds[1].name == "curves" else [])
 
         search.run(menu, others, between)
-        if not search.members:
+        if not search.tried:
             raise ValueError("no learner of the menu could be fitted; the warnings above say why")
         # a mixture that chooses among given candidates alone does so by the first way
         way = chosen["way"] if whole.model is None else plan.ways[0]
@@ -303,7 +305,11 @@ class AutoEstimator(ObjectEstimator):
             "_inputs": pairs.inputs,
         }
         unfitted = {name: value for name, value in vars(self).items() if not (name.endswith("_") or name in found)}
-        self.__dict__ = unfitted | seen | found
+        complete: Any = copy(self)
+        complete.__dict__ = unfitted | seen | found
+        if kinds[1].name == "classes" and count(pairs.outputs) * len(complete.classes_) <= _SHARES:
+            _ = complete._class_map_  # now, so that asking for probabilities changes nothing
+        self.__dict__ = complete.__dict__
         return self
 
     @property

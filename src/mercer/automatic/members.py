@@ -20,6 +20,8 @@ from mercer.losses.base import Loss
 from mercer.solvers import Auto, Exact, LowRank, RidgePath, RidgeProblem, Solver
 from mercer.solvers.base import check_finite
 
+MEAN = "mean output"
+"""Name of the member that predicts the mean output for every input."""
 MOST_EXACT = 6000
 """Most pairs whose Gram matrices are decomposed; with more, kernels have low rank."""
 RANK = 1500

@@ -5,10 +5,9 @@ from __future__ import annotations
 from mercer.automatic.inputs import table_encoder
 from mercer.automatic.kinds import Kind
 from mercer.automatic.members import Member
-from mercer.automatic.mixing import MEAN
 from mercer.automatic.search import Effort
 from mercer.kernels import NormalScores, ZScores
-from mercer.learners import Constant, Forest, LearnedMetric, Learner, OnKernel, Ridge, SmoothedCurves
+from mercer.learners import Forest, LearnedMetric, Learner, OnKernel, Ridge, SmoothedCurves
 from mercer.learners.base import LearningProblem
 from mercer.operators import Covariance
 
@@ -23,7 +22,7 @@ def other_learners(
     kinds: tuple[Kind, Kind], problem: LearningProblem, effort: Effort, seed: int, n_jobs: int | None
 ) -> list[tuple[str, Learner]]:
     """Return names and learners, in the order in which they are tried."""
-    found: list[tuple[str, Learner]] = [(MEAN, Constant())]
+    found: list[tuple[str, Learner]] = []
     # words are too many columns for trees, which rarely gain from them
     rows = ("vectors", "images", "table", *(["binary rows"] if effort.metrics else []))
     if kinds[0].name not in rows:

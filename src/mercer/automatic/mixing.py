@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import rankdata
 
-from mercer.automatic.members import Member, Scorer
+from mercer.automatic.members import MEAN, Member, Scorer
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import take
 from mercer.learners.mixture import feature_residuals
@@ -16,7 +16,6 @@ from mercer.selection.mixing import Mixing, check_folds, mix_by_loss, mix_by_squ
 
 _NUMBERS = 5e7  # most left-out residuals that are mixed at once
 _NONE, _PLENTY = 1.5, 4.0  # evidence of a gain over the mean output, in standard deviations, that is none and enough
-MEAN = "mean output"
 _GREEDY = 12  # most members a decoded loss is mixed from
 
 

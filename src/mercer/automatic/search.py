@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from mercer.automatic.inputs import Family
-from mercer.automatic.members import MOST_EXACT, Member, Scorer, learner_member, ridge_member
+from mercer.automatic.members import MEAN, MOST_EXACT, Member, Scorer, learner_member, ridge_member
 from mercer.core.arrays import NumericalWarning
 from mercer.learners.base import Learner
+from mercer.learners.constant import Constant
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Clock:
         return monotonic() - self.start
 
     def check(self, members: int, expected: float = 0.0) -> None:
-        """Raise OutOfTime if the limit has passed, or would with one more; the first member is always tried."""
+        """Raise OutOfTime if the limit has passed, or would with one more, and there are members."""
         if self.limit is not None and members and self.elapsed + expected > self.limit:
             raise OutOfTime
 
@@ -118,11 +119,18 @@ class Search:
     stopped: str = ""
     known: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def tried(self) -> list[Member]:
+        """The members that look at inputs: all but the mean output."""
+        return [member for member in self.members if member.learner != MEAN]
+
     def run(
         self, families: list[Family], learners: Callable[[], list[tuple[str, Learner]]], between: Callable[[], None]
     ) -> None:
-        """Try the families at width one, then `between`, what `learners` gives, and the widths of the best families."""
+        """Try the mean output, the families at width one, `between`, what `learners` gives, and widths of the best families."""
         try:
+            # free, and what every mixture is guarded by, however soon the search ends
+            self._add(partial(learner_member, MEAN, Constant(), "", self.scorer))
             found = self._first_widths(families)
             between()
             for name, learner in learners():
@@ -131,7 +139,7 @@ class Search:
         except OutOfTime:
             self.stopped = f"time_limit={self.clock.limit:g} seconds"
         except KeyboardInterrupt:
-            if not self.members:
+            if not self.tried:
                 raise
             self.stopped = "an interrupt"
             warnings.warn("interrupted: the mixture is of the members fitted so far", UserWarning, stacklevel=4)
@@ -171,7 +179,7 @@ class Search:
     def _add(self, fit: Callable[[], Member]) -> Member | None:
         """Fit a member; one that fails for lack of memory or of a valid kernel is left out with a warning."""
         last = self.members[-1].seconds if self.members else 0.0
-        self.clock.check(len(self.members), last)
+        self.clock.check(len(self.tried), last)
         try:
             member = fit()
         except (MemoryError, np.linalg.LinAlgError, ValueError) as error:
