@@ -28,7 +28,7 @@ from mercer.report import (
     table_html,
     tracked,
 )
-from mercer.report.explained import brief
+from mercer.structures.written import brief
 
 ROW = {"method": "identity", "metric": "loss", "value": 0.5, "error": 0.1}
 

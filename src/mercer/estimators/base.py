@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import Tags
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, namespace, to_numpy, zeros
@@ -19,6 +20,7 @@ from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_b
 from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
 from mercer.estimators.data import Pairs, TargetCodec, check_inputs, check_pairs, listed
+from mercer.estimators.html import fitted_html
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem, fit_embedding
@@ -317,6 +319,27 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
     def _source(self) -> Any:
         """The part that checks inputs: the input kernel, or an operator with kernels of its own."""
         return self.input_kernel
+
+    def __dir__(self) -> list[str]:
+        """Return the names of attributes, without computing those that are made when they are first needed."""
+        parts = [vars(kind).items() for kind in type(self).__mro__]
+        later = {name for part in parts for name, value in part if isinstance(value, property | cached_property)}
+        return [name for name in object.__dir__(self) if name in later or hasattr(self, name)]
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
+        """The table of fitted attributes in the diagram of scikit-learn, which would compute every property."""
+        stored = BaseEstimator()
+        stored.__dict__ = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        found = stored._get_fitted_attr_html(doc_link)
+        found.estimator_class = type(self)
+        return found
+
+    def _html_repr(self) -> str:
+        """The diagram of scikit-learn and, once fitted, the parts in use with reasons and the path of losses."""
+        return estimator_html_repr(self) + (fitted_html(self) if hasattr(self, "reasons_") else "")
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
 
 
 def choose_decoder(decoder: Any, kernel: Kernel, loss: Any, outputs: Collection | None = None) -> Choice:

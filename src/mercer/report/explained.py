@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.core.arrays import is_array
 from mercer.report.page import Card, Picture, gallery, table_html
 from mercer.report.tables import Table
-from mercer.structures.graphs import described
+from mercer.structures.written import brief
 
 if TYPE_CHECKING:
     from mercer.uncertainty.answers import Explanation
@@ -85,17 +84,3 @@ def explanation_gallery(explanation: Explanation, image: Callable[[Any], np.ndar
         if one.input is not None:
             pictures.append(Picture(image(one.input), write(one.output), f"{one.share:+.0%}"))
     return gallery([Card("An input, and the training pairs its prediction rests on", pictures)])
-
-
-def brief(thing: Any) -> str:
-    """Write an object in a few characters."""
-    if (graph := described(thing)) is not None:
-        return graph
-    if isinstance(thing, set | frozenset):
-        return "{" + ", ".join(sorted(map(str, thing))) + "}"
-    if is_array(thing) and thing.shape != ():
-        if len(thing.shape) > 1 or thing.shape[0] > 8:
-            return f"array of shape {tuple(thing.shape)}"
-        return "[" + ", ".join(f"{float(value):.3g}" for value in thing) + "]"
-    text = str(thing) if isinstance(thing, np.generic) else repr(thing)
-    return text if len(text) <= 40 else text[:39] + "…"

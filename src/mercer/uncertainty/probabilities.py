@@ -127,6 +127,8 @@ class ProbabilityAnswers(CalibratedAnswers):
     def labels_(self) -> np.ndarray:
         """The labels of outputs that are label sets; columns of an indicator matrix."""
         check_is_fitted(self, "map_")
+        if not _on_label_sets(self.output_kernel_):
+            raise AttributeError(f"{type(self).__name__} has no labels_: its outputs are not label sets")
         labels = self._indicators.labels
         found = np.empty(len(labels), dtype=object)
         found[:] = labels
