@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import EntangledRidge
+from mercer import EntangledRidge, NumericalWarning
 from mercer.kernels import Gaussian, Linear, Subsequence
 from mercer.operators import Nystroem, RandomFourier
 from mercer.selection.entanglement import EntanglementObjective, learn_maps, maximize, span_of_outputs
@@ -200,3 +200,16 @@ def test_bad_parameters(parameters, message):
 def test_constant_outputs_cannot_be_aligned_with():
     with pytest.raises(ValueError, match="y is constant"):
         EntangledRidge(kraus_rank=2).fit(np.arange(12.0).reshape(6, 2), np.ones((6, 2)))
+
+
+@pytest.mark.parametrize("mode", ["partial-trace", "entangled"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_neither_the_order_of_rows_nor_few_of_them_break_the_default(mode, ties):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 3))
+    Y = np.sign(X[:, :2]) if ties else np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
+    order = rng.permutation(12)
+    model = EntangledRidge(mode=mode, random_state=0)
+    with pytest.warns(NumericalWarning, match="alignment of .* Lower max_iter, or learn from more pairs"):
+        expected = model.fit(X, Y).predict(X)
+    np.testing.assert_allclose(model.fit(X[order], Y[order]).predict(X), expected, atol=1e-8)

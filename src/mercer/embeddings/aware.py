@@ -48,6 +48,8 @@ class InputAware(Directions):
         turn, _ = xp.linalg.qr(xp.flip(vectors[:, -kept:], axis=1) / xp.sqrt(sizes)[:, None])
         self.dual_, self._offset = components.dual_ @ turn, components._offset @ turn
         self._rows, self._mean_norm = components.coordinates_ @ turn, components._mean_norm
+        self._map, self._centre = components._map, components._centre
+        self._directions = None if components._directions is None else components._directions @ turn
         return self
 
     @property

@@ -5,29 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 from mercer.core.arrays import Array, namespace
-from mercer.core.collections import Collection, count
+from mercer.core.collections import Collection, count, is_numeric
 from mercer.core.validation import check_real, check_whole
 from mercer.embeddings.base import Embedding
+from mercer.kernels.features import FeatureMap
 
 
 class DualEmbedding(Embedding):
     r"""Coordinates along directions :math:`u_c = \sum_i A_{ic}\,\psi(y_i)`, from zero or from the mean output.
 
-    Fitting sets `dual_`, the matrix A, `_offset`, the coordinates of the mean output, and `_mean_norm`, its squared norm.
+    Fitting sets `dual_`, the matrix A, `_offset`, the coordinates of the mean output, and `_mean_norm`, its squared norm. Vectors
+    with finite features are measured from the mean of these (`_centre`): kernel values of outputs far from zero, such as y + 1e8,
+    would cancel.
     """
 
     origin: str
     dual_: Array
     _offset: Array
     _mean_norm: float
+    _map: FeatureMap | None = None
+    _centre: Array | None = None
+    _directions: Array | None = None
+
+    def _centre_features(self) -> Array | None:
+        """Find the mean of the features of the fitted outputs; return the features around it, or None if there are none."""
+        found = self.kernel_.feature_map(self.outputs_) if self.kernel_.takes_vectors else None
+        if found is None or not is_numeric(self.outputs_):
+            return None
+        rows = found(self.outputs_)
+        self._map, self._centre = found, namespace(rows).mean(rows, axis=0)
+        return rows - self._centre
+
+    def _around_centre(self, outputs: Collection) -> Array:
+        assert self._map is not None
+        return self._map(outputs) - self._centre
 
     def transform(self, outputs: Collection) -> Array:
         """Return the projections of outputs on the directions."""
+        if self._directions is not None:
+            found = self._around_centre(outputs) @ self._directions
+            return found if self.origin == "mean" else found + self._offset
         projected = self.kernel_(outputs, self.outputs_) @ self.dual_
         return projected - self._offset if self.origin == "mean" else projected
 
     def norms(self, outputs: Collection) -> Array:
         """Return the squared distance of each output from the origin."""
+        if self.origin == "mean" and self._directions is not None:
+            rows = self._around_centre(outputs)
+            return namespace(rows).sum(rows * rows, axis=1)
         norms = self.kernel_.diag(outputs)
         if self.origin == "zero":
             return norms

@@ -31,10 +31,16 @@ class _Eigen(DualEmbedding):
         super().fit(kernel, outputs, paired)
         n = count(self.outputs_)
         memory.require(n, n, 4, "decomposing the output Gram matrix", _WAY_OUT)
-        gram = kernel(self.outputs_)
+        centres = self.origin == "mean" or self.always_centres
+        rows = self._centre_features() if centres else None
+        gram = kernel(self.outputs_) if rows is None else rows @ rows.T
         xp = namespace(gram)
         means, norm = xp.mean(gram, axis=0), float(xp.max(xp.linalg.diagonal(gram)))
-        gram = centred(gram) if self.origin == "mean" or self.always_centres else gram
+        if rows is not None:
+            # features, and not their products, are rounded in units of their distance from zero
+            norm = max(norm, float(xp.finfo(gram.dtype).eps) * float(xp.max(kernel.diag(self.outputs_))))
+        elif centres:
+            gram = centred(gram)
         values, vectors = eigh(gram)
         if float(values[-1]) <= n * float(xp.finfo(values.dtype).eps) * norm:
             raise ValueError(f"all outputs are the same point under {kernel!r}; expected outputs that differ")
@@ -43,11 +49,14 @@ class _Eigen(DualEmbedding):
         # eigh sorts in ascending order
         self.values_ = xp.flip(values[-rank:], axis=0)
         self.dual_ = xp.flip(vectors[:, -rank:], axis=1) / xp.sqrt(self.values_)
-        if self.origin == "mean" or self.always_centres:
+        if centres:
             # orthogonal to the constant but for rounding, which a large mean would show
             self.dual_ = self.dual_ - xp.mean(self.dual_, axis=0)
         # the columns of a centred dual_ are orthogonal to 1, so only the row means of l(y, ·) remain to be subtracted
         self._offset, self._mean_norm = means @ self.dual_, float(xp.mean(means))
+        if rows is not None:
+            self._directions = rows.T @ self.dual_
+            self._offset = self._centre @ self._directions
         return self
 
     @property

@@ -62,4 +62,5 @@ class NeighborsEstimator(ObjectEstimator):
         self.loss = loss
 
     def _parts(self) -> tuple[Any, Any]:
-        return self.decoder, Implicit()
+        # kernel values of vectors far from zero would cancel
+        return self.decoder, "auto" if self.output_kernel.takes_vectors else Implicit()

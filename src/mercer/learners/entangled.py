@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, to_numpy
-from mercer.core.collections import Collection
+from mercer.core.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.collections import Collection, is_numeric, take
+from mercer.core.sparse_rows import is_sparse
 from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.kernels import Linear
 from mercer.learners.base import Learner, LearningProblem
@@ -20,6 +22,7 @@ from mercer.selection.alpha import leave_one_out_only
 from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
 
 _RANK = 20  # matrices that are learned unless the user says how many
+_PERFECT = 0.9999  # alignment above which the kernel is fitted to single outputs
 
 
 @dataclass
@@ -56,22 +59,31 @@ class EntangledKernel(Learner):
     def fit(self, problem: LearningProblem) -> FittedEntangled:
         """Learn the kernel, then the regression."""
         targets = to_numpy(problem.require_targets(self))
-        features = fixed_features(self.features, problem.inputs)
-        rows = to_numpy(features(problem.inputs))
+        order = _canonical_order(targets, problem.inputs)
+        ordered = take(problem.inputs, order)
+        features = fixed_features(self.features, ordered)
+        rows, back = to_numpy(features(ordered)), np.argsort(order)
         p, m = targets.shape[1], rows.shape[1]
         rank = min(_RANK, p * m) if self.kraus_rank is None else self.kraus_rank
         if rank > p * m:
             raise ValueError(f"kraus_rank={rank!r}; expected at most {p * m}, the {p} outputs times the {m} features")
-        mean = np.average(targets, axis=0, weights=problem.sample_weight) if self.fit_intercept else np.zeros(p)
-        basis = span_of_outputs(targets - mean)
+        weight = (np.ones(len(rows)) if problem.sample_weight is None else problem.sample_weight)[order]
+        targets = targets[order] - (np.average(targets[order], axis=0, weights=weight) if self.fit_intercept else 0.0)
+        basis = span_of_outputs(targets)
         # alignment does not depend on the size of the outputs, but their fourth powers may overflow; powers of 2 round nothing
-        size = 2.0 ** np.frexp(np.max(np.abs(targets - mean)))[1]
-        objective = EntanglementObjective(rows, (targets - mean) / size, self.gamma, basis, problem.sample_weight)
+        size = 2.0 ** np.frexp(np.max(np.abs(targets)))[1]
+        objective = EntanglementObjective(rows, targets / size, self.gamma, basis, weight)
         learned = learn_maps(
             objective, rank, starts=self.n_starts, max_iter=self.max_iter, random_state=self.random_state
         )
+        if learned.alignment > _PERFECT and self.max_iter > 0:
+            warnings.warn(
+                f"the learned kernel has an alignment of {learned.alignment:.5f} with the outputs of {len(rows)} pairs, noise "
+                "included, and left-out errors hold it: they are too small. Lower max_iter, or learn from more pairs",
+                NumericalWarning,
+                stacklevel=2,
+            )
         maps = np.einsum("pq,sqm->spm", basis, learned.maps)
-        weight = np.ones(len(rows)) if problem.sample_weight is None else problem.sample_weight
         maps *= np.sqrt(weight.sum() * p / np.sum((maps @ rows.T) ** 2 * weight))
         kernel = Entangled(features, maps.transpose(2, 1, 0).reshape(m * p, rank), p)
         on_features, projection = Entangled(Linear(), kernel.Q, p), np.eye(m)
@@ -81,7 +93,7 @@ class EntangledKernel(Learner):
             values, vectors = np.linalg.eigh(flat.T @ flat / p)
             on_features, projection = Separable(Linear()), vectors * np.sqrt(np.maximum(values, 0.0))
         ridge = Ridge(on_features, self.alpha, "auto", self.fit_intercept).fit(
-            replace(problem, kernel=Linear(), inputs=rows @ projection)
+            replace(problem, kernel=Linear(), inputs=(rows @ projection)[back])
         )
         attributes = {name: ridge.attributes[name] for name in ("alpha_", "alphas_", "loo_path_")}
         attributes |= {
@@ -131,3 +143,14 @@ class FittedEntangled:
 
     def _rows(self, inputs: Collection) -> np.ndarray:
         return to_numpy(self.features(inputs)) @ self.projection
+
+
+def _canonical_order(targets: np.ndarray, inputs: Collection) -> np.ndarray:
+    """An order of the pairs that does not depend on the one they came in, so that neither pivots nor sums do.
+
+    It is that of the outputs, and of the inputs where these are equal and the inputs are vectors.
+    """
+    keys = [targets]
+    if is_numeric(inputs) and not is_sparse(inputs):
+        keys.append(to_numpy(inputs).reshape(len(targets), -1))
+    return np.lexsort(np.concatenate(keys, axis=1).T[::-1])
