@@ -244,7 +244,7 @@ class AutoEstimator(ObjectEstimator):
         decoder = clone(plan.ways[0].decoder).fit(embedding, plan.loss)
         criterion: Any = FeatureDistance(embedding, pairs.outputs, pairs.sample_weight)
         if not plan.by_squares:
-            criterion = DecodedLoss(plan.loss, decoder, pairs.outputs, pairs.sample_weight)
+            criterion = DecodedLoss(plan.loss, decoder, pairs.outputs, pairs.sample_weight, pairs.groups)
         coordinates = embedding.coordinates_
         assert coordinates is not None
         known = (pairs.sample_weight, pairs.groups, None, coordinates[:n, :])

@@ -13,6 +13,7 @@ import numpy as np
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import take, to_backend_of
 from mercer.decoders.base import Decoder
+from mercer.decoders.pool import left_out
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap, Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge, best_of_each
@@ -122,7 +123,8 @@ class Scorer:
             points = to_backend_of(outputs, points)
             if decoder.needs_left_out_points:
                 decoder.calibrate(points)
-            found = to_numpy(self.loss.paired(outputs, decoder.decode(points, leave_out=None if self.own else rows)))
+            leave_out = None if self.own else left_out(rows, problem.groups)
+            found = to_numpy(self.loss.paired(outputs, decoder.decode(points, leave_out=leave_out)))
             if np.ptp(found) == 0.0:
                 # an output that occurs once is never right without its pair; as a candidate without weight it may be
                 found = found + _TIE * to_numpy(self.loss.paired(outputs, decoder.decode(points)))

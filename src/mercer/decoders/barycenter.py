@@ -13,7 +13,7 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, as_objects
 from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import Decoder, best
-from mercer.decoders.pool import snapped
+from mercer.decoders.pool import LeftOut, snapped
 from mercer.embeddings.base import Embedding
 from mercer.structures.graphs import as_graphs, flatten, networkx
 
@@ -128,11 +128,13 @@ class Barycenter(Decoder):
             ) from error
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
         """The graph built for each point; the best training output for a point without positive weights."""
         weights = np.array(to_numpy(self._weights(H)))
         if leave_out is not None:
             weights[np.arange(len(weights)), np.asarray(leave_out)] = 0.0
+        if isinstance(leave_out, LeftOut):
+            weights[leave_out.asked[:, None] == leave_out.labels(weights.shape[1])] = 0.0
         built = [self._build(row) for row in weights]
         if self.compare or not all(built):
             known = super().decode(H, leave_out)

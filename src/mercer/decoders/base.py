@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, count, is_numeric, reject_non_collection, take
 from mercer.core.validation import check_whole
-from mercer.decoders.pool import Allowed, Pool, training_candidates
+from mercer.decoders.pool import Allowed, LeftOut, Pool, remaining, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.kernels.algebra import Normalized, Scaled
 from mercer.kernels.base import Kernel
@@ -113,26 +113,27 @@ class Decoder(BaseEstimator):
         """The decoder without what it does not need to decode; most need all training outputs, as candidates."""
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
         """The object for each point, a row of `H`.
 
-        `leave_out` names, for each point, a fitted output it may not become. It has no effect where an equal output remains, or
-        where there is no other candidate.
+        `leave_out` names, for each point, a fitted output it may not become, or is a `mercer.decoders.pool.LeftOut`, with the
+        groups of outputs that leave together. It has no effect where an equal output remains, or where there is no other
+        candidate.
         """
-        pool, hidden = self._training_pool()
+        pool, candidate_of = self._training_pool()
         points = self._points(H)
-        index, _ = pool.best(points, 1, self._allowed(len(pool), hidden, leave_out, points), self._batch())
+        index, _ = pool.best(points, 1, self._allowed(len(pool), candidate_of, leave_out, points), self._batch())
         return take(pool.objects, index[:, 0])
 
-    def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
+    def rank(self, H: Array, k: int, leave_out: np.ndarray | LeftOut | None = None) -> list[Ranked]:
         """The k best objects for each point, training outputs or made by the decoder, scored ``2⟨h, ψ(y)⟩ - l(y, y)``."""
         return self.rank_training(H, k, leave_out)
 
-    def rank_training(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
+    def rank_training(self, H: Array, k: int, leave_out: np.ndarray | LeftOut | None = None) -> list[Ranked]:
         """The k best training outputs for each point, scored as by `rank`."""
-        pool, hidden = self._training_pool()
+        pool, candidate_of = self._training_pool()
         points = self._points(H)
-        return self._ranked(points, pool, k, self._allowed(len(pool), hidden, leave_out, points))
+        return self._ranked(points, pool, k, self._allowed(len(pool), candidate_of, leave_out, points))
 
     def choose(self, H: Array, candidates: Collection, k: int = 1) -> list[Ranked]:
         """The k best of the given candidates for each point."""
@@ -177,15 +178,15 @@ class Decoder(BaseEstimator):
         return 2.0 * self.embedding_.transform(objects), self.embedding_.norms(objects)
 
     def _training_pool(self) -> tuple[Pool, np.ndarray]:
-        """The default candidates, and for each output the candidate to mask when it is left out."""
+        """The default candidates, and for each output the candidate it is."""
         if self.without_outputs:
             raise ValueError("a compact model of vectors does not keep the training outputs to rank; pass candidates")
         return self._pool
 
     @cached_property
     def _pool(self) -> tuple[Pool, np.ndarray]:
-        index, hidden = training_candidates(self.embedding_)
-        return Pool(take(self.embedding_.outputs_, index), *self._training_features(index)), hidden
+        index, candidate_of = training_candidates(self.embedding_)
+        return Pool(take(self.embedding_.outputs_, index), *self._training_features(index)), candidate_of
 
     def _training_features(self, index: np.ndarray) -> tuple[Array, Array]:
         """`_features` of the outputs at `index`; overridden where they need not be computed."""
@@ -231,20 +232,18 @@ class Decoder(BaseEstimator):
         return [Ranked(take(pool.objects, row), scores) for row, scores in kept]
 
     def _allowed(
-        self, candidates: int, hidden: np.ndarray, leave_out: np.ndarray | None, points: Array
+        self, candidates: int, candidate_of: np.ndarray, leave_out: np.ndarray | LeftOut | None, points: Array
     ) -> Allowed | None:
-        """The candidates each point may become, all but the one `leave_out` hides; None for all."""
+        """The candidates each point may become, all but those `leave_out` hides; None for all."""
         if leave_out is None:
             return None
-        left, n = np.asarray(leave_out), points.shape[0]
-        if left.shape != (n,) or left.dtype.kind not in "iu" or not ((left >= 0) & (left < len(hidden))).all():
+        left, n, outputs = np.asarray(leave_out), points.shape[0], len(candidate_of)
+        if left.shape != (n,) or left.dtype.kind not in "iu" or not ((left >= 0) & (left < outputs)).all():
             raise ValueError(
                 f"leave_out={left.tolist()!r:.60}, of dtype {left.dtype}; expected one index for each of the {n} points, from 0 "
-                f"to {len(hidden) - 1}, of the outputs the embedding was fitted on"
+                f"to {outputs - 1}, of the outputs the embedding was fitted on"
             )
-        masked = hidden[left]
-        # the only candidate there is cannot be left out
-        return (lambda rows: np.arange(candidates) != masked[rows, None]) if candidates > 1 else None
+        return remaining(candidate_of, candidates, leave_out if isinstance(leave_out, LeftOut) else left)
 
     def _weights(self, H: Array) -> Array:
         """Points as weights on the fitted outputs, in the library of the outputs."""

@@ -11,6 +11,7 @@ import numpy as np
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, as_vectors, concatenate, take
 from mercer.decoders.base import Decoder, Ranked, check_count, is_distance_of, layers, register, unscaled
+from mercer.decoders.pool import LeftOut
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.encodings import Encoded, ZScores
@@ -27,6 +28,8 @@ class Box:
 
     low: Array
     high: Array
+    of_data: bool = False
+    """True for the range of the training vectors."""
 
     @classmethod
     def of(cls, bounds: Any, vectors: Array) -> Self:
@@ -34,7 +37,8 @@ class Box:
         if str(bounds) == "data":
             ordered = namespace(vectors).sort(vectors, axis=0)
             last = vectors.shape[0] - 1
-            return cls(*(take(ordered, np.asarray(rows)) for rows in ((0, min(1, last)), (last, max(last - 1, 0)))))
+            low, high = (take(ordered, np.asarray(rows)) for rows in ((0, min(1, last)), (last, max(last - 1, 0))))
+            return cls(low, high, of_data=True)
         limits = (-np.inf, np.inf) if bounds is None else bounds
         message = (
             f"bounds={bounds!r}; expected 'data', None, or a pair (low, high) with low ≤ high, "
@@ -54,9 +58,17 @@ class Box:
         xp = namespace(vectors)
         return to_numpy(xp.all((self.low[:1, :] <= vectors) & (vectors <= self.high[:1, :]), axis=1))
 
-    def sides(self, queries: int, left_out: Array | None) -> tuple[Array, Array]:
-        """Lower and upper limits, a row for each query, without the vector it leaves out."""
+    def sides(self, queries: int, vectors: Array, leave_out: np.ndarray | LeftOut | None) -> tuple[Array, Array]:
+        """Lower and upper limits, a row for each query, without those of the training `vectors` that it leaves out."""
         xp, sides = namespace(self.low), []
+        if self.of_data and isinstance(leave_out, LeftOut):
+            groups, place = np.unique(leave_out.asked, return_inverse=True)
+            labels = leave_out.labels(vectors.shape[0])
+            rest = [take(vectors, np.flatnonzero(labels != group)) for group in groups]
+            rows = [part if part.shape[0] else vectors for part in rest]
+            low, high = (xp.stack([side(part, axis=0) for part in rows]) for side in (xp.min, xp.max))
+            return take(low, place), take(high, place)
+        left_out = None if leave_out is None else take(vectors, np.asarray(leave_out))
         for first, second in ((self.low[:1, :], self.low[1:, :]), (self.high[:1, :], self.high[1:, :])):
             side = first if left_out is None else xp.where(left_out == first, second, first)
             sides.append(xp.broadcast_to(side, (queries, side.shape[1])))
@@ -100,7 +112,7 @@ class VectorDecoder(Decoder):
         found.__dict__.pop("_pool", None)
         return found
 
-    def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
+    def rank(self, H: Array, k: int, leave_out: np.ndarray | LeftOut | None = None) -> list[Ranked]:
         """The vector `decode` makes, then the best training outputs in the box, scored ``2⟨h, ψ(y)⟩ - l(y, y)``; k in all."""
         k = check_count(k)
         made = self.decode(H, leave_out)
@@ -108,9 +120,9 @@ class VectorDecoder(Decoder):
         firsts = [Ranked(take(made, slice(i, i + 1)), scores[i : i + 1]) for i in range(len(scores))]
         if k == 1:
             return firsts
-        pool, hidden = self._training_pool()
+        pool, candidate_of = self._training_pool()
         points = self._points(H)
-        allowed = self._allowed(len(pool), hidden, leave_out, points)
+        allowed = self._allowed(len(pool), candidate_of, leave_out, points)
         inside = self.box_.contains(as_vectors(pool.objects))[None, :]
         others = self._ranked(points, pool, k, lambda rows: inside if allowed is None else inside & allowed(rows))
         return [_joined(first, own, k) for first, own in zip(firsts, others, strict=True)]
@@ -179,7 +191,7 @@ class ClosedForm(VectorDecoder):
         self.centre_ = layers(embedding.kernel_).centre
         return super().fit(embedding, loss)
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Array:
         """The vector of each point; an output left out does not stretch the box of the data."""
         encoding = getattr(layers(self.embedding_.kernel_).core, "encoding", None)
         if self.embedding_.coordinates_are_outputs:
@@ -194,5 +206,4 @@ class ClosedForm(VectorDecoder):
             if self.centre_ is not None:
                 mean = like(self.centre_.weights, vectors) @ like(as_vectors(self.centre_.reference), vectors)
                 vectors = vectors + (1.0 - namespace(weights).sum(weights, axis=1))[:, None] * mean
-        left = None if leave_out is None else take(self.vectors_, np.asarray(leave_out))
-        return clipped(vectors, *self.box_.sides(vectors.shape[0], left))
+        return clipped(vectors, *self.box_.sides(vectors.shape[0], self.vectors_, leave_out))

@@ -12,7 +12,7 @@ from mercer.core.collections import take
 from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import register, unscaled
 from mercer.decoders.closed_form import VectorDecoder, clipped
-from mercer.decoders.pool import Allowed, Pool, top, training_candidates
+from mercer.decoders.pool import Allowed, LeftOut, Pool, top, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.composition import GaussianOf
@@ -78,10 +78,10 @@ class FixedPoint(VectorDecoder):
         super().fit(embedding, loss)
         gaussian: Any = unscaled(embedding.kernel_)
         self.scale_ = float(gaussian.scale)
-        self.index_, self.hidden_ = training_candidates(embedding)
+        self.index_, self._candidate_of = training_candidates(embedding)
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Array:
         """The vector of each point. An output left out is not a start and does not stretch the box."""
         return self._search(H, leave_out)[0]
 
@@ -89,17 +89,16 @@ class FixedPoint(VectorDecoder):
         """Number of steps of the longest run for these points; `max_iter` where a run did not converge."""
         return self._search(H, None)[1]
 
-    def _search(self, H: Array, leave_out: np.ndarray | None) -> tuple[Array, int]:
+    def _search(self, H: Array, leave_out: np.ndarray | LeftOut | None) -> tuple[Array, int]:
         weights = self._weights(H)
-        allowed = self._allowed(len(self.index_), self.hidden_, leave_out, weights)
+        allowed = self._allowed(len(self.index_), self._candidate_of, leave_out, weights)
         # points of a low-rank embedding have weights on few outputs; the others need not be evaluated
         xp = namespace(weights)
         used = np.flatnonzero(to_numpy(xp.any(weights != 0, axis=0)))
         used = used if used.size else np.zeros(1, dtype=np.intp)
         weights, centres = take(weights.T, used).T, take(self.vectors_, used)
         first = self._best_outputs(weights, used, allowed)
-        left = None if leave_out is None else take(self.vectors_, np.asarray(leave_out))
-        low, high = self.box_.sides(weights.shape[0], left)
+        low, high = self.box_.sides(weights.shape[0], self.vectors_, leave_out)
 
         origin = xp.mean(self.vectors_, axis=0)  # close to it, less is lost to cancellation
         sums = GaussianSum(centres - origin, self.scale_, weights)

@@ -11,7 +11,7 @@ from mercer.core.collections import Collection, count, is_numeric
 from mercer.core.compiled import compiled
 from mercer.core.validation import check_instance, check_real
 from mercer.decoders.base import Decoder, register, unscaled
-from mercer.decoders.pool import snapped
+from mercer.decoders.pool import LeftOut, snapped
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.explicit import FeaturesOf
 from mercer.embeddings.implicit import Implicit
@@ -86,7 +86,7 @@ class Thresholded(_LabelSetDecoder):
         check_real(self.threshold, "threshold", -np.inf, np.inf, expected="a finite number in Thresholded, such as 0.5")
         return super().fit(embedding, loss)
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
         """The set of each point; any set is possible, so leaving one out changes nothing."""
         points = self._points(H)
         # rounded together, a mass and the threshold tie where they are equal up to rounding
@@ -143,7 +143,7 @@ class ExpectedF1(_LabelSetDecoder):
         self.features_ = LabelsBySize().feature_map(embedding.outputs_)
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
         """The set of each point; any set is possible, so leaving one out changes nothing."""
         found, points = self.features_, snapped(self._points(H))
         sizes, rows = np.unique(found.size, return_inverse=True)

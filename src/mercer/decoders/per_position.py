@@ -10,7 +10,7 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_whole
 from mercer.decoders.base import Decoder, Ranked, check_count, factor, register, unscaled
-from mercer.decoders.pool import snapped
+from mercer.decoders.pool import LeftOut, snapped
 from mercer.decoders.strings.base import Alphabet
 from mercer.embeddings.base import Embedding
 from mercer.kernels import Positions
@@ -67,7 +67,7 @@ class PerPosition(Decoder):
             check_whole(self.length, "length", 0, longest, expected=expected)
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
         """The sequence of each point; any sequence is possible, so leaving one out changes nothing."""
         mass = self._blocks(H)
         symbol = mass.argmax(axis=2)
@@ -78,7 +78,7 @@ class PerPosition(Decoder):
             lengths = np.full(len(mass), self.length)
         return self._alphabet.words([row[:length] for row, length in zip(symbol, lengths, strict=True)])
 
-    def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
+    def rank(self, H: Array, k: int, leave_out: np.ndarray | LeftOut | None = None) -> list[Ranked]:
         """The k best of all sequences for each point, scored ``2⟨h, ψ(y)⟩ - l(y, y)``; leaving one out changes nothing."""
         k, scale = check_count(k), factor(self.embedding_.kernel_)
         found = (self._best(gains, k) for gains in 2.0 * self._blocks(H) - 1.0)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,42 @@ matrix products and differ in the last bits; scores that close tie, and the obje
 _SAMPLE = 256  # most candidates from which the size of the terms of a score is estimated
 _SCORES = 2**24  # most scores held at a time, 128 MiB of doubles
 Allowed = Callable[[slice], np.ndarray]  # for each point of a batch and each candidate, whether it may be the answer
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Fitted outputs that points may not become: for each point the output at a position, and all outputs of its group.
+
+    Read as an array, it is the positions.
+
+    Parameters
+    ----------
+    positions : int array (q,)
+        An output for each point.
+    groups : int array (n,)
+        The group of each of the first n outputs; others, which have no input, are never left out.
+    """
+
+    positions: np.ndarray
+    groups: np.ndarray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.positions, dtype=dtype)
+
+    @property
+    def asked(self) -> np.ndarray:
+        """The group of each point."""
+        return self.groups[self.positions]
+
+    def labels(self, outputs: int) -> np.ndarray:
+        """Return the group of each output, of its own for those without an input."""
+        rest = np.arange(outputs - len(self.groups)) + (int(self.groups.max()) + 1)
+        return np.concatenate([self.groups, rest])
+
+
+def left_out(positions: np.ndarray, groups: np.ndarray | None) -> np.ndarray | LeftOut:
+    """Return what the points of some training pairs leave out: their own output, or those of their group."""
+    return positions if groups is None else LeftOut(positions, groups)
 
 
 @dataclass
@@ -109,10 +146,9 @@ def snapped(values: np.ndarray) -> np.ndarray:
 
 
 def training_candidates(embedding: Embedding) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the outputs that are the default candidates, and the candidate that goes when output j is left out.
+    """Indices of the outputs that are the default candidates, and the candidate that each output is, -1 for none.
 
-    The candidates are the distinct outputs, each where it first occurs, without those the kernel cannot see. The second array
-    is -1 where an equal output keeps the candidate, and where the output is not a candidate.
+    The candidates are the distinct outputs, each where it first occurs, without those the kernel cannot see.
     """
     outputs, kernel = embedding.outputs_, embedding.kernel_
     # rows of a Gram matrix are all kept: each has a column for every other
@@ -130,5 +166,28 @@ def training_candidates(embedding: Embedding) -> tuple[np.ndarray, np.ndarray]:
         )
     candidate = np.full(len(first), -1)
     candidate[kept] = np.arange(len(kept))
-    alone = np.bincount(group) == 1
-    return first[kept], np.where(alone[group], candidate[group], -1)
+    return first[kept], candidate[group]
+
+
+def remaining(candidate_of: np.ndarray, candidates: int, leave_out: np.ndarray | LeftOut) -> Allowed:
+    """Return the candidates each point may become: those with an output that it does not leave out, or all if there is none.
+
+    Examples
+    --------
+    >>> remaining(np.array([0, 1, 0]), 2, np.array([0, 1]))(slice(0, 2)).tolist()
+    [[True, True], [True, False]]
+    >>> remaining(np.array([0, 1, 2]), 3, LeftOut(np.array([0, 2]), np.array([0, 0, 1])))(slice(0, 2)).tolist()
+    [[False, False, True], [True, True, False]]
+    """
+    if isinstance(leave_out, LeftOut):
+        asked, labels = leave_out.asked, leave_out.labels(len(candidate_of))
+    else:
+        asked, labels = leave_out, np.arange(len(candidate_of))
+    seen = candidate_of >= 0
+    first, last = np.full(candidates, np.iinfo(np.intp).max), np.full(candidates, -1)
+    np.minimum.at(first, candidate_of[seen], labels[seen])
+    np.maximum.at(last, candidate_of[seen], labels[seen])
+    owner = np.where(first == last, first, -1)  # the group of all outputs that are this candidate
+    if np.all(owner == owner[0]):  # nothing would remain
+        asked = np.where(asked == owner[0], -2, asked)
+    return lambda rows: owner != asked[rows, None]

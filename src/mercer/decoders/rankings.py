@@ -13,7 +13,7 @@ from mercer.core.collections import Collection
 from mercer.core.validation import check_real, check_whole
 from mercer.decoders.base import Decoder, is_distance_of, layers, register, unscaled
 from mercer.decoders.linear_ordering import COMPARED, best_of_all, best_order, wins
-from mercer.decoders.pool import snapped
+from mercer.decoders.pool import LeftOut, snapped
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming
@@ -57,7 +57,7 @@ class RankingDecoder(Decoder):
         self.start_ = int(np.nanmin(ranks) >= 1) if ranked(ranks).any() else 0
         return self
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Array:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Array:
         """The ranking of each point; any ranking is possible, so leaving one out changes nothing."""
         ranks = self._place(self._mass(H)) + self.start_
         outputs = self.embedding_.outputs_

@@ -29,6 +29,7 @@ class _Eigen(DualEmbedding):
         check_how_many(self.cutoff, self.n_components)
         check_choice(self.origin, "origin", ("mean", "zero"))
         super().fit(kernel, outputs, paired)
+        self._map = self._centre = self._directions = None
         n = count(self.outputs_)
         memory.require(n, n, 4, "decomposing the output Gram matrix", _WAY_OUT)
         centres = self.origin == "mean" or self.always_centres
@@ -54,7 +55,7 @@ class _Eigen(DualEmbedding):
             self.dual_ = self.dual_ - xp.mean(self.dual_, axis=0)
         # the columns of a centred dual_ are orthogonal to 1, so only the row means of l(y, ·) remain to be subtracted
         self._offset, self._mean_norm = means @ self.dual_, float(xp.mean(means))
-        if rows is not None:
+        if rows is not None and self._centre is not None:
             self._directions = rows.T @ self.dual_
             self._offset = self._centre @ self._directions
         return self

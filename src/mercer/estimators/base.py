@@ -215,7 +215,7 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
         decoder.fit(embedding, loss)
         criterion: Any = FeatureDistance(embedding, pairs.outputs, pairs.sample_weight)
         if loss is not None and self.loss != "rkhs":
-            criterion = DecodedLoss(loss, decoder, pairs.outputs, pairs.sample_weight)
+            criterion = DecodedLoss(loss, decoder, pairs.outputs, pairs.sample_weight, pairs.groups)
         whole, known = embedding.coordinates_, (pairs.sample_weight, pairs.groups, pairs.observed)
         targets = None if whole is None else whole[:n, :]
         data = (pairs.input_kernel, pairs.inputs, pairs.outputs)

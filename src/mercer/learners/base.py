@@ -159,7 +159,7 @@ class LearningProblem:
             NumericalWarning,
             stacklevel=2,
         )
-        return replace(self, groups=groups)
+        return replace(self, groups=groups, criterion=self.criterion.grouped(groups))
 
     def held(self) -> LearningProblem:
         """Return the problem without its criterion, as a fitted map keeps it."""

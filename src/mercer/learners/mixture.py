@@ -11,6 +11,7 @@ import numpy as np
 from mercer.core.arrays import Array, like, to_numpy
 from mercer.core.collections import Collection, count, take, to_backend_of
 from mercer.core.validation import check_choice
+from mercer.decoders.pool import left_out
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap, Learner, LearningProblem
 from mercer.learners.compact import compacted
@@ -119,7 +120,7 @@ def mix_decoded(problem: LearningProblem, points: Sequence[np.ndarray]) -> Mixin
     criterion: Any = problem.criterion
 
     def loss(mixed: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        decoded = decoder.decode(to_backend_of(outputs, mixed), leave_out=rows)
+        decoded = decoder.decode(to_backend_of(outputs, mixed), leave_out=left_out(rows, problem.groups))
         losses = to_numpy(criterion.loss.paired(take(outputs, rows), decoded))
         return losses if problem.sample_weight is None else losses * problem.sample_weight[rows]
 

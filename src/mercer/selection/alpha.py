@@ -14,6 +14,7 @@ from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, count, to_backend_of
 from mercer.core.validation import is_real, is_whole
 from mercer.decoders.base import Decoder
+from mercer.decoders.pool import left_out
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss
 from mercer.selection.search import best_alpha, search_alpha
@@ -45,6 +46,9 @@ class Criterion(Protocol):
 
     def left_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
         """Return for each value the mean loss over the training pairs, each predicted without itself."""
+
+    def grouped(self, groups: np.ndarray | None) -> Criterion:
+        """Return the criterion for pairs that leave in groups."""
 
     def losses(self, points: Array, outputs: Collection, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """Return the loss of each point against its true output."""
@@ -87,6 +91,10 @@ class FeatureDistance:
             return means
         return means + np.average(to_numpy(self.embedding.outside(self.outputs)), weights=self.sample_weight)
 
+    def grouped(self, groups: np.ndarray | None) -> FeatureDistance:
+        """Return this criterion, which does not depend on groups."""
+        return self
+
     def losses(self, points: Array, outputs: Collection, embedding: Embedding, decoder: Decoder) -> np.ndarray:
         """Return squared distances."""
         return to_numpy(embedding.squared_distances(points, outputs) + embedding.outside(outputs))
@@ -105,15 +113,27 @@ class DecodedLoss:
         The n paired training outputs.
     sample_weight : array (n,), optional
         Weights of the training pairs in means.
+    groups : int array (n,), optional
+        The group of each pair. Outputs that occur in one group alone are not candidates for its pairs.
     """
 
     decodes = True
     gram = None
 
     def __init__(
-        self, loss: Loss, decoder: Decoder, outputs: Collection, sample_weight: np.ndarray | None = None
+        self,
+        loss: Loss,
+        decoder: Decoder,
+        outputs: Collection,
+        sample_weight: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> None:
         self.loss, self.decoder, self.outputs, self.sample_weight = loss, decoder, outputs, sample_weight
+        self.groups = groups
+
+    def grouped(self, groups: np.ndarray | None) -> DecodedLoss:
+        """Return the same criterion for pairs that leave in groups."""
+        return DecodedLoss(self.loss, self.decoder, self.outputs, self.sample_weight, groups)
 
     def left_out(self, path: LeaveOneOutPath, values: Sequence[Any]) -> np.ndarray:
         """Return mean losses, each pair left out in turn as an example and as a candidate."""
@@ -125,7 +145,7 @@ class DecodedLoss:
 
     def _mean_loss(self, points: Array) -> float:
         points = to_backend_of(self.outputs, points)
-        decoded = self.decoder.decode(points, leave_out=np.arange(count(self.outputs)))
+        decoded = self.decoder.decode(points, leave_out=left_out(np.arange(count(self.outputs)), self.groups))
         return float(np.average(to_numpy(self.loss.paired(self.outputs, decoded)), weights=self.sample_weight))
 
     def losses(self, points: Array, outputs: Collection, embedding: Embedding, decoder: Decoder) -> np.ndarray:

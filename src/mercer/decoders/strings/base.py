@@ -15,7 +15,7 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, as_objects, count
 from mercer.core.validation import is_real, is_whole
 from mercer.decoders.base import Decoder, Ranked, check_count
-from mercer.decoders.pool import ROUNDING, snapped
+from mercer.decoders.pool import ROUNDING, LeftOut, snapped
 from mercer.decoders.strings.kernels import can_construct
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.directions import Directions
@@ -224,26 +224,26 @@ class StringDecoder(Decoder):
         """Up to k good sequences for each point, in terms of `_readout`."""
         raise TypeError(f"{type(self).__name__} must define _construct(points, lengths, k)")
 
-    def decode(self, H: Array, leave_out: np.ndarray | None = None) -> Collection:
+    def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
         """The sequence of each point. An output left out is not compared with, but may still be constructed."""
         return as_objects([report.object for report in self.reports(H, leave_out)])
 
-    def reports(self, H: Array, leave_out: np.ndarray | None = None) -> list[Report]:
+    def reports(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> list[Report]:
         """The answer of `decode` for each point, with its objective, a proven bound and the gap between them."""
         return [found[0] for found in self.solve(H, 1, leave_out)]
 
-    def rank(self, H: Array, k: int, leave_out: np.ndarray | None = None) -> list[Ranked]:
+    def rank(self, H: Array, k: int, leave_out: np.ndarray | LeftOut | None = None) -> list[Ranked]:
         """The k best sequences found for each point, constructed or training outputs, scored ``2⟨h, ψ(y)⟩ - l(y, y)``."""
         return [
             Ranked(as_objects([report.object for report in own]), np.asarray([-report.objective for report in own]))
             for own in self.solve(H, k, leave_out)
         ]
 
-    def solve(self, H: Array, k: int = 1, leave_out: np.ndarray | None = None) -> list[list[Report]]:
+    def solve(self, H: Array, k: int = 1, leave_out: np.ndarray | LeftOut | None = None) -> list[list[Report]]:
         """The k best sequences found for each point, best first, with a proven bound on the first."""
         k, H = check_count(k), np.atleast_2d(to_numpy(self._points(H)))
-        pool, hidden = self._training_pool()
-        allowed = self._allowed(len(pool), hidden, leave_out, H)
+        pool, candidate_of = self._training_pool()
+        allowed = self._allowed(len(pool), candidate_of, leave_out, H)
         points = self._coordinates(H)
         weights = to_numpy(self._weights(H)) if self._rule.predicted and self._explicit else points
         lengths = self._rule.of(len(H), weights, self._lengths)
