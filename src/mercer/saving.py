@@ -22,6 +22,7 @@ from typing import IO, Any
 from mercer._version import __version__
 from mercer.core.archives import check_archive
 from mercer.core.files import written_atomically
+from mercer.core.portable import portable
 from mercer.structures.graphs import forget_views
 
 _FORMAT = "mercer-model"
@@ -38,6 +39,9 @@ class LoadError(ValueError):
 def save(model: Any, path: str | Path) -> Path:
     """Write a model to `path`.
 
+    Arrays of other libraries, on any device, are written as NumPy arrays: a model fitted on a GPU is loaded anywhere, and then
+    predicts from NumPy arrays.
+
     Examples
     --------
     >>> import mercer, tempfile, pathlib
@@ -50,12 +54,11 @@ def save(model: Any, path: str | Path) -> Path:
     """
     sio, path = require_skops(), Path(path)
     forget_views(model)
-    content = {"format": _FORMAT, "version": __version__, "model": model}
+    content = {"format": _FORMAT, "version": __version__, "model": portable(model)}
     try:
         data = sio.dumps(content)
     except (RuntimeError, TypeError, AttributeError) as error:
-        why = f"skops cannot write a part of the model ({error}), such as a tensor of another library"
-        raise TypeError(f"{why}; fit on NumPy arrays to save a model") from error
+        raise TypeError(f"skops cannot write a part of the model: {error}") from error
     try:
         check_archive(BytesIO(data))
     except ValueError as error:
