@@ -22,7 +22,7 @@ from mercer.automatic.search import EFFORTS, Clock, Search
 from mercer.automatic.whole_models import Fit, WholeModel, WholeModels, offers
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection, count, listed, take, to_backend_of
-from mercer.core.validation import check_choice, check_real, check_whole, is_whole
+from mercer.core.validation import check_choice, check_jobs, check_real, check_whole
 from mercer.decoders import Ranked
 from mercer.embeddings import Distinct, Embedding, Features
 from mercer.estimators.base import ObjectEstimator
@@ -212,8 +212,7 @@ class AutoEstimator(ObjectEstimator):
         """The seed of forests, whose other parameters are checked too: a forest that cannot be grown is left out."""
         if not isinstance(self.verbose, bool):
             check_whole(self.verbose, "verbose", 0, expected="0, or 1 for a line for each learner")
-        if self.n_jobs is not None and not (is_whole(self.n_jobs) and self.n_jobs):
-            raise ValueError(f"n_jobs={self.n_jobs!r}; expected a number of jobs, -1 for one for each core, or None")
+        check_jobs(self.n_jobs)
         if isinstance(self.random_state, np.random.RandomState):
             return int(self.random_state.randint(2**31 - 1))
         expected = "a whole number from 0, or None"

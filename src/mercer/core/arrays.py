@@ -111,7 +111,16 @@ def on_device(a: Any, where: str | None) -> Any:
             f"device={where!r} needs PyTorch, which is not installed; run 'pip install mercer[gpu]', "
             "or leave device=None to calculate with NumPy"
         ) from error
+    try:
+        torch.empty(0, device=where)
+    except (AssertionError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"device={where!r} is not there ({reason}); leave device=None to calculate with NumPy"
+        ) from error
     tensor = a if is_torch_array(a) else torch.from_numpy(np.ascontiguousarray(to_numpy(a)))
+    if where.startswith("cuda") and tensor.device.type == "cpu":
+        return tensor.pin_memory().to(where, non_blocking=True)  # the host goes on while the copy travels
     return tensor.to(where)
 
 

@@ -24,7 +24,7 @@ SMALL = 2**19
 
 
 def available_bytes(near: Any = None) -> int:
-    """Return the free memory where `near` lives: of its device, or of the machine.
+    """Return the free memory where `near` lives, an array or the name of a device: of that device, or of the machine.
 
     The latter is at most what the control group and the address space of this process leave.
 
@@ -33,8 +33,8 @@ def available_bytes(near: Any = None) -> int:
     >>> available_bytes() > 0
     True
     """
-    device = getattr(getattr(near, "objects", near), "device", None)
-    if getattr(device, "type", None) == "cuda":
+    device = near if isinstance(near, str) else getattr(getattr(near, "objects", near), "device", None)
+    if str(device).startswith("cuda"):
         import torch
 
         # what the allocator of PyTorch holds for later is free too

@@ -30,7 +30,7 @@ def _converted(item: Any, known: dict[int, tuple[Any, Any]], level: int) -> Any:
     if id(item) in known:
         return known[id(item)][1]
     if is_array(item):
-        found = item if is_numpy_array(item) else to_numpy(item)
+        found: Any = item if is_numpy_array(item) else to_numpy(item)
     elif isinstance(item, dict | list | tuple):
         found = item if level >= _LEVELS else _container(item, lambda own: _converted(own, known, level + 1))
     elif type(item).__module__.partition(".")[0] == "mercer" and hasattr(item, "__dict__"):

@@ -1,16 +1,21 @@
-"""Rows of a Gram matrix divided among threads, in groups that take a moment each."""
+"""Threads: rows of a Gram matrix divided among them, folds side by side, and limits on their number."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from threading import Lock
 from time import perf_counter
+from typing import Any, TypeVar
 
 import numpy as np
 
 _ROUNDS = 3
 """Groups per worker that the rows left would be divided into, at the least."""
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 _MOMENT = 0.1
 """Seconds that a group may take: an interrupt is noticed between groups."""
 
@@ -75,3 +80,60 @@ def in_threads(fill: Callable[[np.ndarray], None], rows: int, worthwhile: bool =
                 done.result()
         finally:
             groups.stop()
+
+
+@contextmanager
+def at_most(n_jobs: int | None) -> Iterator[None]:
+    """Use at most `n_jobs` threads for kernels on objects and for linear algebra, and run as many folds at a time.
+
+    As in scikit-learn, -1 stands for all processors. None leaves everything as it is.
+    """
+    if n_jobs is None:
+        yield
+        return
+    import joblib
+    from threadpoolctl import threadpool_limits
+
+    jobs = joblib.effective_n_jobs(n_jobs)
+    with ExitStack() as stack:
+        stack.enter_context(_numba_threads(jobs))
+        stack.enter_context(threadpool_limits(jobs))
+        stack.enter_context(joblib.parallel_config("threading", n_jobs=jobs))
+        yield
+
+
+@contextmanager
+def _numba_threads(number: int) -> Iterator[None]:
+    """Kernels on objects that are called from this thread use at most so many threads."""
+    import numba
+
+    before, most = numba.get_num_threads(), int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    numba.set_num_threads(max(1, min(number, most)))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def side_by_side(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return the result of `work` for each item, through joblib: one after another unless a user asked for more jobs.
+
+    Jobs come from ``n_jobs`` of an estimator, or from ``joblib.parallel_config``, whose backend may be a cluster. Kernels in
+    each of several threads use one thread.
+
+    Examples
+    --------
+    >>> side_by_side(abs, [-1, 2])
+    [1, 2]
+    """
+    import joblib
+
+    jobs = joblib.effective_n_jobs(None)
+    if jobs == 1:
+        return [work(item) for item in items]
+
+    def alone(item: Any) -> Any:
+        with _numba_threads(1):
+            return work(item)
+
+    return joblib.Parallel(prefer="threads")(joblib.delayed(alone)(item) for item in items)

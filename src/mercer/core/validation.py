@@ -29,6 +29,13 @@ def check_whole(
     return int(value)
 
 
+def check_jobs(value: Any) -> int | None:
+    """Return `value`, or raise ValueError unless it is a number of jobs as in scikit-learn, or None."""
+    if value is not None and not (is_whole(value) and value):
+        raise ValueError(f"n_jobs={value!r}; expected a number of jobs, -1 for one for each core, or None")
+    return None if value is None else int(value)
+
+
 def check_real(  # noqa: PLR0913
     value: Any,
     name: str,

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, namespace, to_numpy, zeros
 from mercer.core.collections import Collection, count, take, to_backend_of
-from mercer.core.validation import check_instance, check_whole
+from mercer.core.threads import at_most
+from mercer.core.validation import check_instance, check_jobs, check_whole
 from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
@@ -54,6 +55,7 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
     input_kernel: Kernel
     output_kernel: Kernel
     loss: Any
+    n_jobs: int | None = None
     input_kernel_: Kernel
     reasons_: dict[str, str]
     _candidate_rule_: CandidateRule | None = None
@@ -200,6 +202,10 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
 
     def _learn(self, pairs: Pairs, decoder: Any, embedding: Any) -> Self:
         """Embed the outputs of checked pairs, learn and keep the map; nothing about the estimator changes before the end."""
+        with at_most(check_jobs(self.n_jobs)):
+            return self._learned(pairs, decoder, embedding)
+
+    def _learned(self, pairs: Pairs, decoder: Any, embedding: Any) -> Self:
         learner = self.learner()
         kernel, outputs = pairs.output_kernel, pairs.all_outputs
         decoder, decoder_reason = choose_decoder(decoder, kernel, self.loss, outputs)
@@ -252,7 +258,8 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
 
     def _points_of(self, X: Any) -> Array:
         inputs = self._inputs_of(X)
-        return to_backend_of(self.embedding_.outputs_, self.map_.points(inputs))
+        with at_most(self.n_jobs):
+            return to_backend_of(self.embedding_.outputs_, self.map_.points(inputs))
 
     @property
     def candidate_rule_(self) -> CandidateRule:
@@ -276,11 +283,16 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
     def _decoded(self, points: Array, candidates: Any) -> Collection:
         """The best object for each point, among the candidates if there are any."""
         if candidates is None:
-            return self.decoder_.decode(points)
+            with at_most(self.n_jobs):
+                return self.decoder_.decode(points)
         return best(self._rank(points, 1, candidates)[0])
 
     def _rank(self, points: Array, k: int, candidates: Any) -> tuple[list[Ranked], Decoder]:
         """The k best outputs for each point, and the decoder that scored them."""
+        with at_most(self.n_jobs):
+            return self._ranked(points, k, candidates)
+
+    def _ranked(self, points: Array, k: int, candidates: Any) -> tuple[list[Ranked], Decoder]:
         if candidates is None:
             return self.decoder_.rank(points, k), self.decoder_
 

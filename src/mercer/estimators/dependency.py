@@ -69,6 +69,12 @@ class DependencyEstimator(ObjectEstimator):
     fit_intercept : bool, default=True
         True for a mean b that is not penalised: a constant added to vector outputs is added to predictions, and weights on the
         training outputs sum to one.
+    device : str, optional
+        Where the algebra runs, through PyTorch, such as ``"cuda"``, for strings, graphs and other objects: their kernels are
+        computed on the host, tile by tile, while others travel. Vectors are better passed as tensors on the device.
+    n_jobs : int, optional
+        Most threads for kernels on objects, linear algebra and folds; -1 for one for each processor. By default as many as
+        numba and the linear algebra library are set to, and folds one after another.
 
     Attributes
     ----------
@@ -107,6 +113,8 @@ class DependencyEstimator(ObjectEstimator):
         loss: Any = None,
         regressor: Any = None,
         fit_intercept: bool = True,
+        device: str | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.input_kernel = input_kernel
         self.output_kernel = output_kernel
@@ -118,6 +126,8 @@ class DependencyEstimator(ObjectEstimator):
         self.loss = loss
         self.regressor = regressor
         self.fit_intercept = fit_intercept
+        self.device = device
+        self.n_jobs = n_jobs
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, extra_outputs: Any = None, sample_weight: Any = None, groups: Any = None
@@ -146,8 +156,13 @@ class DependencyEstimator(ObjectEstimator):
         if not isinstance(operator, Operator):
             raise TypeError(f"operator={operator!r:.60}; expected one of mercer.operators, such as Identity()")
         if self.regressor is None:
-            return Ridge(clone(operator), self.alpha, self.solver, self.fit_intercept)
-        changed = {"operator": not operator.is_identity, "alpha": self.alpha != "loo", "solver": self.solver != "auto"}
+            return Ridge(clone(operator), self.alpha, self.solver, self.fit_intercept, self.device)
+        changed = {
+            "operator": not operator.is_identity,
+            "alpha": self.alpha != "loo",
+            "solver": self.solver != "auto",
+            "device": self.device is not None,
+        }
         for name, set_by_user in changed.items():
             if set_by_user:
                 raise ValueError(

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from mercer.core.arrays import Array, NumericalWarning, like, namespace
 from mercer.core.collections import Collection, concatenate, count, distinct, take, united
+from mercer.core.threads import side_by_side
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
@@ -214,11 +215,14 @@ def left_out_by_folds(
     """Return the point of each pair predicted by a fit without its fold; the embedding is held."""
     most = count(problem.inputs) if problem.groups is None else len(np.unique(problem.groups))
     splits = KFold(min(n_splits, most), random_state=random_state).splits(count(problem.inputs), problem.groups)
-    parts = []
-    for train, held_out in splits:
+
+    def points_of(split: tuple[np.ndarray, np.ndarray]) -> Array:
+        train, held_out = split
         points = fit(problem.subset(train)).points(sub_inputs(problem.kernel, problem.inputs, held_out, train))
         if problem.targets is None:  # weights on the pairs of the fold, as weights on all
-            points = points @ like(np.eye(problem.size)[train], points)
-        parts.append(points)
+            return points @ like(np.eye(problem.size)[train], points)
+        return points
+
+    parts = side_by_side(points_of, splits)
     xp = namespace(parts[0])
     return take(xp.concat(parts), np.argsort(np.concatenate([held_out for _, held_out in splits])))

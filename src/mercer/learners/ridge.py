@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from mercer.operators.identity import Identity
 from mercer.selection.alpha import KFold, Refit, SelectionProblem, ridge_selection
 from mercer.selection.search import warn_if_lost
 from mercer.solvers import Auto, Factorization, PointMap, RidgePath, RidgeProblem, Solver
-from mercer.solvers.base import gram_matrix, sub_inputs
+from mercer.solvers.base import gram_matrix, on_device_of, sub_inputs
 
 _RANK = 2000
 """Columns of the factor of the outputs where n×n matrices do not fit."""
@@ -65,6 +66,8 @@ class Ridge(Learner):
     alpha: Any = "loo"
     solver: Any = "auto"
     fit_intercept: bool = True
+    device: str | None = None
+    """Where the algebra runs, through PyTorch; None for where the inputs are."""
     keep_dual: bool = False
     """True for the dual coefficients and the intercept among the attributes of the fit."""
 
@@ -134,9 +137,10 @@ class Ridge(Learner):
 
     def _solver(self) -> Solver:
         if self.solver == "auto":
-            return Auto()
+            return Auto(device=self.device)
         expected = "'auto' or a solver from mercer.solvers, such as Exact()"
-        return check_instance(self.solver, "solver", Solver, expected=expected)
+        solver = check_instance(self.solver, "solver", Solver, expected=expected)
+        return solver if self.device is None else on_device_of(solver, self.device)
 
     def _ridge_problem(self, problem: LearningProblem, alpha: float | None) -> RidgeProblem:
         targets, embedding = problem.targets, problem.embedding
@@ -266,8 +270,11 @@ def _refitter(learner: Ridge, problem: LearningProblem, solver: Solver) -> Refit
             return problem
         return replace(problem, kernel=Precomputed(), inputs=gram_matrix(problem.kernel, problem.inputs, "input", 3))
 
+    lock = Lock()
+
     def refit(train: np.ndarray, held_out: np.ndarray) -> Any:
-        source = shared()
+        with lock:  # folds that run side by side wait for the one Gram matrix
+            source = shared()
         part = source.refitted(train)
         ridge = learner._ridge_problem(part, None)
         factorization = learner._solver().choose(ridge).part.factorize(ridge).for_choosing_alpha

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, count, to_backend_of
+from mercer.core.threads import side_by_side
 from mercer.core.validation import is_real, is_whole
 from mercer.decoders.base import Decoder
 from mercer.decoders.pool import left_out
@@ -324,13 +325,15 @@ class KFold(RidgeSelection):
     def _by_refitting(
         self, problem: SelectionProblem, alphas: np.ndarray, splits: list[tuple[np.ndarray, np.ndarray]]
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for train, held_out in splits:
-            predict, embedding, decoder, outputs = problem.refit(train, held_out)
+        def losses_of(split: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+            predict, embedding, decoder, outputs = problem.refit(*split)
             losses = []
             for alpha in alphas:
                 points = to_backend_of(outputs, predict(float(alpha)))
                 losses.append(problem.criterion.losses(points, outputs, embedding, decoder))
-            yield held_out, np.asarray(losses)
+            return split[1], np.asarray(losses)
+
+        yield from side_by_side(losses_of, splits)
 
 
 class GCV(RidgeSelection):

@@ -20,11 +20,13 @@ from mercer.kernels.features import FeatureMap
 from mercer.kernels.grams import asymmetry, row_blocks
 from mercer.operators.base import Operator, OperatorSpectrum, Outputs
 from mercer.operators.identity import Identity
+from mercer.solvers.kernel_products import gram_on
 
 if TYPE_CHECKING:
     from mercer.solvers.factorization import Factorization
 
 _NUMBERS = 2**24  # most kernel values a prediction holds at once
+_WAY_OUT = "use solver='auto', ConjugateGradient() or LowRank(rank=...), whose memory grows with n·rank and not with n²"
 
 
 @dataclass
@@ -147,6 +149,11 @@ class RidgeProblem:
         """
         # what is orthogonal to the constant does not show every negative eigenvalue
         seen = decomposed and not self.fit_intercept
+        if device is not None and not self.kernel.pairwise and not hasattr(self.inputs, "device"):
+            memory.require_near(device, (self.size, self.size, matrices), "the exact fit (input kernel)", _WAY_OUT)
+            gram = gram_on(device, self.kernel, self.inputs)
+            check_gram(gram, self.kernel, "input", decomposed=seen)
+            return self.scale_gram(gram)
         gram = gram_matrix(self.kernel, self.prepared, "input", matrices, decomposed=seen)
         # a precomputed one may be the user's own matrix
         gram = namespace(gram).asarray(gram, copy=True) if self.kernel.pairwise else gram
@@ -241,8 +248,7 @@ def gram_matrix(kernel: Kernel, objects: Collection, side: str, matrices: float,
     """Return the Gram matrix of `objects`, checked; raise MemoryError unless `matrices` of its size fit."""
     n = count(objects)
     if matrices * n * n >= memory.SMALL:
-        way_out = "use solver='auto', ConjugateGradient() or LowRank(rank=...), whose memory grows with n·rank and not with n²"
-        memory.require_near(objects, (n, n, matrices), f"the exact fit ({side} kernel)", way_out)
+        memory.require_near(objects, (n, n, matrices), f"the exact fit ({side} kernel)", _WAY_OUT)
     gram = kernel(objects)
     check_gram(gram, kernel, side, decomposed=decomposed)
     return gram
@@ -397,8 +403,8 @@ class Solver(BaseEstimator):
 
     def too_large(self, problem: RidgeProblem) -> str | None:
         """Return why a problem is too large for this solver on this machine, so that `Auto` asks the next; None if it is not."""
-        needed = int(8 * self.matrices(problem) * problem.size**2)
-        free = memory.available_bytes(problem.inputs) if needed >= 8 * memory.SMALL else needed
+        needed, near = int(8 * self.matrices(problem) * problem.size**2), getattr(self, "device", None)
+        free = memory.available_bytes(near or problem.inputs) if needed >= 8 * memory.SMALL else needed
         if needed <= free:
             return None
         return f"{self!r} needs {needed / 2**30:.3g} GiB and {free / 2**30:.3g} GiB are free"
@@ -448,6 +454,9 @@ class Auto(Solver):
     ----------
     solvers : sequence of Solver, optional
         The solvers to ask; by default those of the table.
+    device : str, optional
+        Where their algebra runs, through PyTorch, such as ``"cuda"``; solvers that cannot run there are asked last. By default
+        where the kernel values are.
 
     Examples
     --------
@@ -459,15 +468,16 @@ class Auto(Solver):
     Tridiagonal()
     """
 
-    def __init__(self, solvers: Sequence[Solver] | None = None) -> None:
+    def __init__(self, solvers: Sequence[Solver] | None = None, device: str | None = None) -> None:
         self.solvers = solvers
+        self.device = device
 
     def choose(self, problem: RidgeProblem) -> Choice:
         """Return the first solver that supports the problem and has room for it, and the reason."""
         refused: list[str] = []
         crowded: list[str] = []
         last = None
-        for solver in REGISTERED if self.solvers is None else self.solvers:
+        for solver in self._in_order():
             against = "it solves one alpha" if solver.one_alpha and problem.alpha is None else solver.supports(problem)
             if against is not None:
                 refused.append(f"{solver!r}: {against}")
@@ -480,9 +490,26 @@ class Auto(Solver):
             raise ValueError("no solver supports this problem. " + "; ".join(refused))
         return Choice(clone(last), last.reason(problem))
 
+    def _in_order(self) -> list[Solver]:
+        """The solvers, those that run on the device first."""
+        solvers = list(REGISTERED if self.solvers is None else self.solvers)
+        if self.device is None:
+            return solvers
+        able = [solver for solver in solvers if "device" in solver.get_params(deep=False)]
+        return [on_device_of(solver, self.device) for solver in able] + [own for own in solvers if own not in able]
+
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Factorize by the solver that is chosen."""
         return self.choose(problem).part.factorize(problem)
+
+
+def on_device_of(solver: Solver, device: str) -> Solver:
+    """Return a solver whose algebra runs on a device; raise ValueError for one that cannot."""
+    if "device" not in solver.get_params(deep=False):
+        raise ValueError(
+            f"device={device!r}, and solver={solver!r} runs on the host; use solver='auto', or leave device=None"
+        )
+    return clone(solver).set_params(device=device)
 
 
 REGISTERED: list[Solver] = []

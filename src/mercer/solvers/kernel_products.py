@@ -1,4 +1,4 @@
-"""Products with a Gram matrix that is made tile by tile and not kept."""
+"""Gram matrices that are made tile by tile: their products with arrays, and copies on a device."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from mercer.core.arrays import Array, is_numpy_array, like, namespace
+from mercer.core.arrays import Array, is_numpy_array, like, namespace, on_device
 from mercer.core.collections import Collection, count, take
 from mercer.kernels.base import Kernel
 
@@ -63,3 +63,27 @@ class KernelProducts:
                 found[part, :] += values @ rows[other, :]
                 found[other, :] += values.T @ rows[part, :]
         return found
+
+
+def gram_on(device: str, kernel: Kernel, inputs: Collection) -> Any:
+    """Return the Gram matrix as a tensor on a device, from tiles made on the host while others travel.
+
+    The host holds a few tiles and never the whole matrix.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Spectrum
+    >>> gram_on("cpu", Spectrum(1), ["ab", "b"]).tolist()
+    [[2.0, 1.0], [1.0, 1.0]]
+    """
+    n = count(inputs)
+    parts = [slice(start, min(start + _EDGE, n)) for start in range(0, n, _EDGE)]
+    tiles = [kernel.prepare(take(inputs, part), checked=True) for part in parts]
+    found = on_device(kernel(tiles[0]), device).new_empty((n, n))
+    for i, part in enumerate(parts):
+        for j, other in enumerate(parts[: i + 1]):
+            values = kernel(tiles[i]) if i == j else kernel(tiles[i], tiles[j])
+            found[part, other] = sent = on_device(values, device)
+            if i != j:
+                found[other, part] = sent.T
+    return found
