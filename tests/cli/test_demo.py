@@ -120,4 +120,10 @@ def test_command_ends_with_the_path_of_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["mercer", "demo", "--output", str(page.parent)])
     with pytest.raises(SystemExit):
         main()
-    assert capsys.readouterr().out.splitlines()[-1] == str(page)
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == str(page)
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("  mercer")] == [
+        "fit",
+        "predict",
+        "evaluate",
+    ]

@@ -1,6 +1,6 @@
 """Examples of helpers that users do not call.
 
->>> from mercer.io.text_model import TextModel
->>> TextModel(None, tokens=["output"]).split(["a b"], "output")
-[('a', 'b')]
+>>> from mercer.io.types import READ
+>>> READ["category"](True), READ["category"]("TRUE"), READ["number"]("1e3")
+('true', 'true', 1000.0)
 """

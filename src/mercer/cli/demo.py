@@ -70,7 +70,15 @@ class Fold:
     chosen: dict[str, dict[str, Any]]
 
 
-def run(output: str | Path, folds: int = 5, quick: bool = False) -> Path:
+NEXT = """
+Next, from files of your own:
+
+  mercer fit data.csv --output COLUMN -o model    learn a column from the others
+  mercer predict model new.csv --coverage 0.9     answers, how sure they are
+  mercer evaluate model test.csv                  its loss beside baselines"""
+
+
+def run(output: str | Path, folds: int = 5, quick: bool = False, silent: bool = False) -> Path:
     """Print the table of the demonstration, write ``index.html`` and ``demo.json`` to a folder, and return the page.
 
     Each fold is trained on once and tested on all others; `quick` uses fewer digits and settings.
@@ -102,7 +110,8 @@ def run(output: str | Path, folds: int = 5, quick: bool = False) -> Path:
     result = Result("digit halves", mean_losses(done) + by_digit, parameters, seeds=[SEED], seconds=seconds)
     result.to_json(folder / "demo.json")
     write_page(folder / "index.html", result, digits, done)
-    print_table(loss_table(result))
+    if not silent:
+        print_table(loss_table(result))
     return folder / "index.html"
 
 

@@ -6,18 +6,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from mercer._version import __version__
+from mercer.cli.choices import ALPHAS, EFFORTS, KERNELS, LOSSES, PRESETS, TOKENS, listed
+from mercer.cli.console import Stopped, print_json, say
 
 app = typer.Typer(
     name="mercer",
-    help="Learn a map from any kind of object to any other, with two kernels.",
+    help="Learn a map from any kind of object to any other, and ask it about files.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
 
 
@@ -28,14 +31,8 @@ def main() -> None:
     except (ValueError, OSError, MemoryError, ImportError) as error:
         if (getattr(error, "name", None) or "").split(".")[0] == "mercer":  # a module of our own: a defect
             raise
-        _say(str(error))
+        say(str(error))
         sys.exit(2)
-
-
-def _say(sentence: str) -> None:
-    from mercer.io.lines import printable
-
-    print(f"mercer: {printable(sentence)}", file=sys.stderr)
 
 
 def _print_version(wanted: bool) -> None:
@@ -54,73 +51,166 @@ def _options(
     """Options of the command itself."""
 
 
-@app.command()
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out records that cannot be used.")]
+Header = Annotated[bool | None, typer.Option("--header/--no-header", help="The first row names the columns, or not.")]
+Form = Annotated[str | None, typer.Option("--format", help="Format of the file, if its suffix does not tell.")]
+Model = Annotated[Path, typer.Argument(help="A model written by mercer fit.")]
+
+
+@app.command(epilog="Example: mercer demo --quick")
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for index.html and demo.json.")] = Path("out/demo"),
     folds: Annotated[int, typer.Option(help="Number of folds; each is trained on in turn.")] = 5,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer digits and fewer parameters: seconds.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn to complete handwritten digits; print a table and write a page with pictures."""
-    from mercer.cli.demo import run
+    from mercer.cli.demo import NEXT, run
 
-    print(run(output, folds=folds, quick=quick))
+    page = run(output, folds=folds, quick=quick, **({"silent": True} if json else {}))
+    if json:
+        print(page.with_name("demo.json").read_text(encoding="utf-8"), end="")
+        return
+    print(page)
+    print(NEXT)
 
 
-@app.command()
+@app.command(epilog="Example: mercer fit houses.csv --output price --loss squared -o houses.model")
 def fit(  # noqa: PLR0913
-    pairs: Annotated[str, typer.Argument(help="Two columns of text separated by a tab, UTF-8; - for standard input.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File for the model.")],
-    preset: Annotated[str, typer.Option(help="Kind of model: strings, aligned, labels or neighbors.")] = "strings",
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV, TSV, Parquet, JSONL, SDF, SMILES, MGF, MSP, FASTA, inflections, or a folder of images; - for standard "
+            "input, as tab-separated text.",
+        ),
+    ],
+    save: Annotated[Path, typer.Option("--save", "-o", help="File for the model.")],
+    input: Annotated[list[str] | None, typer.Option("--input", help="Column to learn from; may be repeated.")] = None,
+    output: Annotated[list[str] | None, typer.Option("--output", help="Column to learn; may be repeated.")] = None,
+    groups: Annotated[str | None, typer.Option(help="Column of groups, which are left out together.")] = None,
+    loss: Annotated[str | None, typer.Option(help=f"Loss to minimise: {listed(LOSSES)}.")] = None,
+    effort: Annotated[str | None, typer.Option(help=f"How much is tried: {listed(EFFORTS)}.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which nothing new is tried.")] = None,
+    input_kind: Annotated[str, typer.Option(help="Kind of inputs, such as strings, sequences or molecules.")] = "auto",
+    output_kind: Annotated[str, typer.Option(help="Kind of outputs, such as classes, label sets or curves.")] = "auto",
+    type_of: Annotated[
+        list[str] | None, typer.Option("--type", help="Type of a column: COLUMN=number, text, category or date.")
+    ] = None,
+    candidates: Annotated[str | None, typer.Option(help="File of outputs without inputs, to learn the choice.")] = None,
+    masks: Annotated[str | None, typer.Option(help="Folder of masks of a folder of images.")] = None,
+    curve: Annotated[
+        str | None, typer.Option(help="Long format: the columns of the curve and of the position, such as id,t.")
+    ] = None,
+    preset: Annotated[str | None, typer.Option(help=f"Kind of model of text: {listed(PRESETS)}.")] = None,
     input_kernel: Annotated[
-        str | None,
-        typer.Option(help="Kernel of the first column, such as spectrum:1-3/normalized or subsequence:3,0.5."),
+        str | None, typer.Option(help=f"Kernel of text inputs, such as spectrum:1-3/normalized: {listed(KERNELS)}.")
     ] = None,
-    output_kernel: Annotated[str | None, typer.Option(help="Kernel of the second column, such as spectrum:3.")] = None,
-    alpha: Annotated[
-        str | None, typer.Option(help="Regularization: a number, or loo, gcv or kfold to choose one.")
-    ] = None,
-    loss: Annotated[str | None, typer.Option(help="Loss to minimize: edit, zero-one or kernel.")] = None,
+    output_kernel: Annotated[str | None, typer.Option(help="Kernel of text outputs, such as spectrum:3.")] = None,
+    alpha: Annotated[str | None, typer.Option(help=f"Regularisation: a number, or {listed(ALPHAS)}.")] = None,
     rank: Annotated[int | None, typer.Option(help="Rank of the solver, for more pairs than fit in memory.")] = None,
     tokens: Annotated[
-        str | None, typer.Option(help="Columns whose symbols are words separated by spaces: input, output or both.")
+        str | None, typer.Option(help=f"Sides whose symbols are words separated by spaces: {listed(TOKENS)}.")
     ] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be used.")] = False,
+    header: Header = None,
+    form: Form = None,
+    skip_bad: SkipBad = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Write a line for each learner that is tried.")] = False,
+    json: Json = False,
 ) -> None:
-    """Learn to turn the first column of a file into the second, and save the model."""
-    from mercer.cli import text_commands as commands
+    """Learn to predict columns of a file from others, and save the model."""
+    from mercer.cli import fit as command
     from mercer.cli.presets import FitOptions
 
-    options = FitOptions(preset, input_kernel, output_kernel, alpha, loss, rank, tokens, skip_bad)
+    kinds = (input_kind, output_kind)
+    options = FitOptions(
+        preset, input_kernel, output_kernel, alpha, loss, rank, tokens, effort, time_limit, *kinds, verbose
+    )
+    columns = (tuple(input or ()), tuple(output or ()), groups, _types(type_of or []))
+    curves = tuple(curve.split(",")) if curve else ()
+    source = command.Source(path, *columns, form, header, masks, curves, skip_bad)
     with _interruptible():
-        commands.fit(pairs, output, options, _say)
-    print(output)
+        model = command.fit(source, save, options, _quiet if json else say, candidates)
+    if json:
+        print_json(command.described(model, save))
+    else:
+        print(save)
 
 
-@app.command()
-def predict(
-    model: Annotated[Path, typer.Argument(help="A model written by mercer fit.")],
-    inputs: Annotated[str, typer.Argument(help="One input per line, UTF-8; - for standard input.")],
+@app.command(epilog="Example: mercer predict houses.model new.csv --coverage 0.9 -o answers.csv")
+def predict(  # noqa: PLR0913
+    model: Model,
+    inputs: Annotated[str, typer.Argument(help="A file with the input columns; - for standard input.")],
     top_k: Annotated[int | None, typer.Option(help="Number of answers to each input, with rank and score.")] = None,
+    coverage: Annotated[
+        float | None, typer.Option(help="Add sets or intervals that hold the right answer so often.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Add the training pairs that answers rest on.")] = False,
+    candidates: Annotated[str | None, typer.Option(help="File of outputs to choose from.")] = None,
+    ppm: Annotated[float | None, typer.Option(help="Spectra: keep candidates whose mass is so near.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the answers; printed by default.")
     ] = None,
+    header: Header = None,
+    form: Form = None,
+    json: Json = False,
 ) -> None:
-    """Answer every line of a file with a model. Answers are kept when a run is stopped."""
-    from mercer.cli import text_commands as commands
+    """Answer every record of a file, and mark doubtful answers. Answers are kept when a run is stopped."""
+    from mercer.cli import predict as command
+    from mercer.cli.answers import Question
 
+    question = Question(top_k, coverage, explain)
+    given: Any = {
+        "output": output,
+        "candidates": candidates,
+        "ppm": ppm,
+        "as_json": json,
+        "header": header,
+        "form": form,
+    }
     with _interruptible():
-        left_out = commands.predict(model, inputs, top_k=top_k, output=output, say=_say)
+        left_out = command.predict(model, inputs, question, say, **given)
     if left_out:
         raise typer.Exit(1)
+
+
+@app.command(epilog="Example: mercer evaluate houses.model test.csv")
+def evaluate(
+    model: Model,
+    path: Annotated[str, typer.Argument(metavar="FILE", help="A file with the input and output columns.")],
+    folds: Annotated[
+        int | None, typer.Option(help="Fit models like this one on all but one fold of the file, in turn.")
+    ] = None,
+    skip_bad: SkipBad = False,
+    json: Json = False,
+) -> None:
+    """Score a model on pairs it has not seen, beside a constant and nearest neighbours; list the worst errors."""
+    from mercer.cli import evaluate as command
+
+    fitted, found = command.evaluate(model, path, say, folds, skip_bad)
+    if json:
+        print_json(command.described(fitted, found))
+    else:
+        print(command.printed(fitted, found))
+
+
+def _types(given: list[str]) -> dict[str, str]:
+    for each in given:
+        if "=" not in each:
+            raise ValueError(f"--type {each}; expected COLUMN=TYPE, such as age=number")
+    return {name: kind for name, _, kind in (each.rpartition("=") for each in given)}
+
+
+def _quiet(sentence: str) -> None:
+    """Say nothing: the same is in the JSON."""
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """Turn a stopped run into one line and exit status 130."""
-    from mercer.cli.text_commands import Stopped
-
     try:
         yield
     except Stopped as stopped:
-        _say(str(stopped))
+        say(str(stopped))
         raise typer.Exit(130) from None

@@ -10,10 +10,11 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from mercer.automatic import INPUTS, OUTPUTS, AutoEstimator
+from mercer.cli import choices
 from mercer.estimators import DependencyEstimator, NeighborsEstimator
-from mercer.io.text_model import SIDES, TextModel
 from mercer.kernels import Classes, Kernel, Mismatch, Positions, Spectrum, Subsequence, WeightedDegree
-from mercer.losses import EditDistance, Loss, ZeroOne
+from mercer.losses import F1, EditDistance, Hamming, IoU, Jaccard, Kendall, Loss, SquaredError, ZeroOne
 from mercer.sequence_models import AlignedSequences
 from mercer.solvers import LowRank
 
@@ -49,37 +50,73 @@ PRESETS = {
     "neighbors": Preset(NeighborsEstimator, _STRINGS | {"k": "loo"}, options=("input_kernel", "output_kernel", "loss")),
 }
 
-LOSSES: dict[str, Loss | str] = {"edit": EditDistance(), "zero-one": ZeroOne(), "kernel": "kernel"}
-TOKENS = {"input": ["input"], "output": ["output"], "both": list(SIDES)}  # sides whose symbols are words
+LOSSES: dict[str, Loss | str | None] = {
+    "zero-one": ZeroOne(), "f1": F1(), "jaccard": Jaccard(), "iou": IoU(), "edit": EditDistance(), "hamming": Hamming(),
+    "kendall": Kendall(), "squared": SquaredError(), "kernel": "kernel",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """Options of ``mercer fit`` as they were typed; None where one was not given."""
+    """Options of ``mercer fit`` that choose the estimator, as they were typed; None where one was not given."""
 
-    preset: str = "strings"
+    preset: str | None = None
     input_kernel: str | None = None
     output_kernel: str | None = None
     alpha: str | None = None
     loss: str | None = None
     rank: int | None = None
     tokens: str | None = None
-    skip_bad: bool = False
+    effort: str | None = None
+    time_limit: float | None = None
+    input_kind: str = "auto"
+    output_kind: str = "auto"
+    verbose: bool = False
 
-    def model(self) -> TextModel:
-        """Return the model to fit; raise ValueError for an option that cannot be used."""
-        for name, known in (("preset", PRESETS), ("loss", LOSSES), ("tokens", TOKENS)):
-            value = getattr(self, name)
+    @property
+    def of_text(self) -> bool:
+        """True for a preset, all of which take text."""
+        return self._preset != "auto"
+
+    @property
+    def _preset(self) -> str:
+        """The preset; kernels and the like that are given without one are those of "strings"."""
+        given = any(getattr(self, name) is not None for name in ("input_kernel", "output_kernel", "alpha", "rank"))
+        return self.preset or ("strings" if given else "auto")
+
+    def kinds(self) -> tuple[str, str]:
+        """Return the kinds of inputs and outputs; tokens are sequences."""
+        sides = [self.input_kind, self.output_kind]
+        for i, side in enumerate(("input", "output")):
+            if self.tokens in (side, "both"):
+                sides[i] = "sequences"
+        return sides[0], sides[1]
+
+    def estimator(self) -> Any:
+        """Return the estimator to fit; raise ValueError for an option that cannot be used."""
+        for name in ("preset", "loss", "tokens", "effort"):
+            value, known = getattr(self, name), getattr(choices, f"{name}{'' if name == 'tokens' else 's'}".upper(), ())
+            known = choices.LOSSES if name == "loss" else known
             if value is not None and value not in known:
                 raise ValueError(f"--{name} {value!r}; expected one of {', '.join(known)}")
-        preset = PRESETS[self.preset]
+        for name, known in (("input_kind", INPUTS), ("output_kind", OUTPUTS)):
+            value = getattr(self, name)
+            if value not in ("auto", *known):
+                raise ValueError(f"{_flag(name)} {value!r}; expected auto, {', '.join(known)}")
+        if self._preset == "auto":
+            loss = None if self.loss in (None, "kernel") else LOSSES[self.loss]
+            kinds = self.kinds()
+            limit: Any = {"time_limit": self.time_limit, "verbose": int(self.verbose), "random_state": 0}
+            return AutoEstimator(loss, *kinds, self.effort or "balanced", **limit)
+        preset = PRESETS[self._preset]
         given = {name: getattr(self, name) for name in _ALL if getattr(self, name) is not None}
-        for name in given.keys() - set(preset.options):
+        useless = [name for name in given if name not in preset.options]
+        useless += [name for name in ("effort", "time_limit") if getattr(self, name) is not None]
+        for name in useless:
             takes = ", ".join(map(_flag, preset.options)) or "no options"
-            raise ValueError(f"{_flag(name)} has no effect with --preset {self.preset}, which takes {takes}")
+            raise ValueError(f"{_flag(name)} has no effect with --preset {self._preset}, which takes {takes}")
         parameters = {"solver" if name == "rank" else name: _PARSERS[name](value) for name, value in given.items()}
-        estimator = preset.estimator(**preset.parameters | parameters)
-        return TextModel(estimator, TOKENS[self.tokens] if self.tokens is not None else [], self.preset)
+        return preset.estimator(**preset.parameters | parameters)
 
 
 def _flag(option: str) -> str:

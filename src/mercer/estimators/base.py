@@ -193,6 +193,22 @@ class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
         check_is_fitted(self, "map_")
         return resolve_loss(self.loss, self.output_kernel_, self._codec.row_shape)
 
+    def losses(self, y_true: Any, y_pred: Any) -> np.ndarray:
+        """Return the loss (`loss_`) of each prediction, both in the form of the outputs passed to `fit`."""
+        sides = [
+            self._codec.encode(y, self.output_kernel_, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred"))
+        ]
+        if count(sides[0]) != count(sides[1]):
+            raise ValueError(f"y_true has {count(sides[0])} objects and y_pred has {count(sides[1])}; expected as many")
+        return to_numpy(self.loss_.paired(*sides)).astype(float)
+
+    @property
+    def training_pairs_(self) -> tuple[Collection | None, Collection]:
+        """The training inputs as the input kernel takes them (None for a given Gram matrix), and the outputs as passed."""
+        check_is_fitted(self, "map_")
+        outputs = take(self.embedding_.outputs_, slice(0, self.embedding_.paired_))
+        return self._inputs, self._codec.decode(outputs)
+
     def _checked_pairs(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Pairs:
         return check_pairs(self, X, y, None, sample_weight, groups)
 
