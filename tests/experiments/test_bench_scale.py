@@ -1,10 +1,13 @@
 """``bench scale``: every rung has its rows, and the device cases run on a CPU. Times are not asserted."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from experiments.bench import scale, scale_device
+from experiments.bench.scale_limits import limits
+from experiments.bench.scale_rivals import Rival
 from experiments.command import main
 from mercer.report import Result
 
@@ -16,16 +19,33 @@ def small(monkeypatch):
         name: scale.Rung(r.solver, (60, 90), r.exponent, r.within, r.chooses_alpha) for name, r in scale.RUNGS.items()
     }
     monkeypatch.setattr(scale, "RUNGS", rungs)
+    names = ("scikit-learn KernelRidge", "scikit-learn Nystroem + Ridge")
+    rivals = {name: replace(scale.RIVALS[name], pairs=(60, 90)) for name in names}
+    absent = Rival(scale.RIVALS["GPyTorch exact"].fit, (60,), "no_such_package")
+    monkeypatch.setattr(scale, "RIVALS", rivals | {"GPyTorch exact": absent})
+    monkeypatch.setattr(scale, "limits", lambda n: limits(40, repeats=1))
     monkeypatch.setattr(scale, "measure_in_process", lambda _, name, n: scale.measure(name, n))
 
 
 def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path):
+    pytest.importorskip("matplotlib")
     scale.main(tmp_path / "new" / "scale.json")
     result = Result.read(tmp_path / "new" / "scale.json")
-    assert [row["n"] for row in result.rows if row["metric"] == "seconds"] == [60, 90] * len(scale.RUNGS)
+    timed = [row for row in result.rows if row["metric"] == "seconds" and not row["method"].startswith("limit")]
+    assert [row["n"] for row in timed] == [60, 90] * (len(scale.RUNGS) + 2)
+    assert {row["metric"] for row in result.rows if row["method"].startswith("limit")} >= {"GFLOP/s", "GB/s"}
+    assert result.parameters["not installed"] == ["GPyTorch exact"]
+    picture = (tmp_path / "new" / "scale.svg").read_text()
+    assert picture.count("<svg") == 1
+    error = {
+        row["method"]: row["value"] for row in result.rows if row["metric"].startswith("squared") and row["n"] == 90
+    }
+    # one model with and without an unpenalised mean, of outputs around zero
+    assert error["exact, one alpha"] == pytest.approx(error["scikit-learn KernelRidge"], abs=0.02)
+    assert error["exact, one alpha"] == pytest.approx(error["conjugate gradients"], abs=1e-6)
     solved = [row for row in result.rows if row["method"] == "conjugate gradients" and "n" in row]
     assert all(0 < row["residual"] <= 1e-8 for row in solved)
-    exponents = [row for row in result.rows if "exponent" in row]
+    exponents = [row for row in result.rows if "exponent" in row and row["method"] in scale.RUNGS]
     assert len(exponents) == len(scale.RUNGS)
     assert all(row["value"] == abs(row["exponent"] - scale.RUNGS[row["method"]].exponent) for row in exponents)
 

@@ -14,6 +14,7 @@ from mercer.core.arrays import (
     NumericalWarning,
     add_to_diagonal,
     cholesky,
+    is_array,
     is_numpy_array,
     namespace,
     not_psd_message,
@@ -26,6 +27,9 @@ from mercer.kernels.features import FeatureMap
 from mercer.solvers.base import FeatureBasis, KernelBasis, PointMap, RidgeProblem, Solver, register
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.ridge_path import RidgePath
+
+_MANY = 50_000
+"""Pairs on a device from which conjugate gradients are faster than a factor, as ``bench scale --device cuda`` measures."""
 
 
 class Exact(Solver):
@@ -159,6 +163,14 @@ class Cholesky(Solver):
         """Return about one, and an inverse more if pairs are left out."""
         targets = 0.0 if problem.targets is None else 3.0 * problem.targets.shape[1] / problem.size
         return 1.2 + targets + 3.0 * problem.wants_left_out
+
+    def too_large(self, problem: RidgeProblem) -> str | None:
+        """Return a reason for as many vectors on a device as conjugate gradients solve in half the time."""
+        there = is_array(problem.inputs) and not is_numpy_array(problem.inputs)
+        waits = problem.wants_left_out or problem.targets is None
+        if there and not waits and problem.size >= _MANY and problem.kernel.takes_vectors:
+            return f"{self!r} takes longer than conjugate gradients from {_MANY} pairs on a device"
+        return super().too_large(problem)
 
     def factorize(self, problem: RidgeProblem) -> CholeskyFactor:
         """Factor k + αI, in the memory of k."""
