@@ -10,7 +10,16 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Collection, as_vectors, count, is_numeric, reject_non_collection, take
+from mercer.core.collections import (
+    Collection,
+    as_vectors,
+    concatenate,
+    count,
+    is_numeric,
+    keys,
+    reject_non_collection,
+    take,
+)
 from mercer.core.validation import check_whole
 from mercer.decoders.pool import Allowed, LeftOut, Pool, remaining, training_candidates
 from mercer.embeddings.base import Embedding
@@ -272,6 +281,25 @@ def best(ranked: Sequence[Ranked]) -> Collection:
     """
     firsts = [take(each.objects, slice(0, 1)) for each in ranked]
     return namespace(firsts[0]).concat(firsts)
+
+
+def merged(first: Ranked, second: Ranked, key: Callable[[Any], Any]) -> Ranked:
+    """One ranking of both, best first, each object once; of equal scores the first ranking first.
+
+    Examples
+    --------
+    >>> first = Ranked(np.array(["a", "b"], dtype=object), np.array([2.0, 0.0]))
+    >>> merged(first, Ranked(np.array(["c", "b"], dtype=object), np.array([1.0, 0.0])), str).objects.tolist()
+    ['a', 'c', 'b']
+    """
+    known = set(keys(first.objects, key))
+    new = np.asarray([i for i, each in enumerate(keys(second.objects, key)) if each not in known], dtype=np.intp)
+    if not len(new):
+        return first
+    objects = concatenate(first.objects, take(second.objects, new))
+    scores = np.concatenate([first.scores, second.scores[new]])
+    order = np.argsort(-scores, kind="stable")
+    return Ranked(take(objects, order), scores[order])
 
 
 def check_count(k: Any) -> int:

@@ -179,15 +179,23 @@ def remaining(candidate_of: np.ndarray, candidates: int, leave_out: np.ndarray |
     >>> remaining(np.array([0, 1, 2]), 3, LeftOut(np.array([0, 2]), np.array([0, 0, 1])))(slice(0, 2)).tolist()
     [[False, False, True], [True, True, False]]
     """
-    if isinstance(leave_out, LeftOut):
-        asked, labels = leave_out.asked, leave_out.labels(len(candidate_of))
-    else:
-        asked, labels = leave_out, np.arange(len(candidate_of))
+    asked, owner = asked_of(leave_out), owners_of(candidate_of, candidates, leave_out)
+    if np.all(owner == owner[0]):  # nothing would remain
+        asked = np.where(asked == owner[0], -2, asked)
+    return lambda rows: owner != asked[rows, None]
+
+
+def asked_of(leave_out: np.ndarray | LeftOut) -> np.ndarray:
+    """Return the group that each point leaves out: a number of its own for each output if there are no groups."""
+    return leave_out.asked if isinstance(leave_out, LeftOut) else leave_out
+
+
+def owners_of(candidate_of: np.ndarray, candidates: int, leave_out: np.ndarray | LeftOut) -> np.ndarray:
+    """Return for each candidate the group of all outputs that are this candidate, -1 if they are of several."""
+    outputs = len(candidate_of)
+    labels = leave_out.labels(outputs) if isinstance(leave_out, LeftOut) else np.arange(outputs)
     seen = candidate_of >= 0
     first, last = np.full(candidates, np.iinfo(np.intp).max), np.full(candidates, -1)
     np.minimum.at(first, candidate_of[seen], labels[seen])
     np.maximum.at(last, candidate_of[seen], labels[seen])
-    owner = np.where(first == last, first, -1)  # the group of all outputs that are this candidate
-    if np.all(owner == owner[0]):  # nothing would remain
-        asked = np.where(asked == owner[0], -2, asked)
-    return lambda rows: owner != asked[rows, None]
+    return np.where(first == last, first, -1)

@@ -32,6 +32,7 @@ from mercer.selection.candidates import CandidateRule, candidate_rule, known_out
 from mercer.solvers.base import Choice, gram_matrix
 from mercer.uncertainty.intervals import IntervalAnswers
 from mercer.uncertainty.probabilities import ProbabilityAnswers
+from mercer.uncertainty.sets import SetAnswers
 
 _SCALES = (
     "score measures the loss of the output kernel, and output_kernel was set by set_params, as a grid search does: scores of "
@@ -39,7 +40,7 @@ _SCALES = (
 )
 
 
-class ObjectEstimator(IntervalAnswers, ProbabilityAnswers, ValueParameters):
+class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValueParameters):
     """An estimator that predicts points of the output feature space and decodes them into objects.
 
     A subclass has the parameters `input_kernel`, `output_kernel` and `loss` (or class attributes of these names), and

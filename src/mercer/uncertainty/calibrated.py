@@ -1,30 +1,26 @@
-"""Candidate sets, abstention and explanations, for every estimator of objects."""
+"""Calibration, abstention and explanations, for every estimator of objects."""
 
 from __future__ import annotations
 
-import math
-import warnings
 from typing import Any, Self
 
 import numpy as np
 
-from mercer.core.arrays import Array, NumericalWarning, eye, to_numpy
-from mercer.core.collections import Collection, count, distinct, listed, member, take, to_backend_of
-from mercer.core.validation import check_choice, check_whole
+from mercer.core.arrays import Array, to_numpy
+from mercer.core.collections import Collection, count, member, take, to_backend_of
+from mercer.core.validation import check_whole
 from mercer.decoders import Decoder, Ranked
-from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap
 from mercer.losses.base import alone
 from mercer.uncertainty.answers import Carrier, Explanation
-from mercer.uncertainty.conformal import HELD_OUT, LEFT_OUT, Calibration, LeftOutFits, check_coverage, right_answers
-
-_EVERY = int(np.iinfo(np.int32).max)  # number of candidates to rank if all are wanted
+from mercer.uncertainty.conformal import HELD_OUT, LEFT_OUT, Calibration, right_answers
+from mercer.uncertainty.strata import KnownPairs, group_numbers
 
 
 class CalibratedAnswers:
-    """Candidate sets, a score for abstention, and the training pairs behind a prediction.
+    """Scores of right answers, a score for abstention, and the training pairs behind a prediction.
 
     Attributes
     ----------
@@ -43,6 +39,7 @@ class CalibratedAnswers:
     _held_inputs_: Collection | None = None
     _held_groups_: np.ndarray | None = None
     _candidate_calibration_: Calibration | None = None
+    _constructed_calibration_: Calibration | None = None
 
     # -- defined by the estimator -------------------------------------------------------------------
 
@@ -69,77 +66,20 @@ class CalibratedAnswers:
 
         They are the basis of `predict_set`, `predict_interval`, `predict_proba` and `abstention_score`: if new pairs are
         exchangeable with them, a set holds the right answer with the given probability or more, whatever the model. If pairs of
-        one group belong together, `groups` has a label for each, and `predict_interval` counts each group as one.
+        one group belong together, `groups` has a label for each, and each group counts as one.
         """
         inputs, points = self._inputs_of(X), self._points_of(X)
         outputs = self._codec.encode(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
-        numbers = None
-        if groups is not None:
-            numbers = distinct(np.fromiter(listed(groups), dtype=object))[1]
-            if len(numbers) != count(outputs):
-                raise ValueError(
-                    f"groups has {len(numbers)} labels; expected one for each of the {count(outputs)} pairs"
-                )
-        self.calibration_ = right_answers(self.decoder_, points, outputs, HELD_OUT, self._origin())
-        self._held_out_, self._candidate_calibration_ = (points, outputs), None
+        numbers = group_numbers(groups, count(outputs))
+        self.calibration_ = right_answers(self.decoder_, points, outputs, HELD_OUT, self._origin(), numbers)
+        self._held_out_, self._held_groups_ = (points, outputs), numbers
         self._held_inputs_ = None if self._inputs is None else inputs
-        self._held_groups_ = numbers
+        self._candidate_calibration_ = self._constructed_calibration_ = None
         for name in ("_class_map_", "_label_map_"):
             vars(self).pop(name, None)
         return self
-
-    def predict_set(self, X: Any, coverage: float = 0.9, candidates: Any = None, method: str = "auto") -> list[Ranked]:
-        r"""Return for each input a set that holds the right output with probability `coverage`, best first, with scores.
-
-        The set has every candidate whose score (that of `rank`) is at least that of the :math:`\lceil (m+1)c \rceil`-th best
-        of m right answers, each predicted by a model that was not trained on its pair. Scores that differ by rounding tie. The
-        probability is over inputs, not for each of them, and for exchangeable pairs:
-
-        ===================  =============================  =======================================
-        calibrated by        probability, at least          cost
-        ===================  =============================  =======================================
-        pairs held out       c                              pairs that are not trained on
-        pairs left out       no bound; c if one pair        none
-        in turn              changes little
-        ``"jackknife+"``     2c − 1, if no parameter was    n scores for each candidate
-                             chosen on the same pairs
-        ===================  =============================  =======================================
-
-        A set may be empty: no candidate is as good as right answers are. A right answer that is not a default candidate counts
-        as never covered (`calibration_.unlisted` of them); candidates that you pass are taken to hold the right answer.
-
-        Parameters
-        ----------
-        X : collection
-            Inputs, as in `predict`.
-        coverage : float, default=0.9
-            Probability that a set holds the right output.
-        candidates : collection, or one collection per input, optional
-            Choose among these. By default the distinct training outputs.
-        method : {"auto", "jackknife+"}
-            "auto" uses the pairs held out, if `calibrate` was called, and otherwise leaves out the training pairs in turn.
-            "jackknife+" compares the score of each candidate with that of the left-out pair, under every fit without one pair;
-            for the identity operator, and candidates that are the same for all inputs.
-        """
-        check_choice(method, "method", ("auto", "jackknife+"))
-        wanted, default = check_coverage(coverage), candidates is None
-        if method == "jackknife+":
-            sets = self._jackknife_sets(X, wanted, candidates)
-        else:
-            points, decoder = self._points_of(X), self.decoder_
-            if default:
-                every = decoder.rank_training(points, _EVERY)
-            else:
-                every, decoder = self._rank(points, _EVERY, candidates)
-            calibration = self._calibrated(decoder)
-            threshold = calibration.threshold(wanted, default)
-            if threshold == math.inf:
-                self._warn_unreachable(calibration, wanted, default)
-            sizes = [int(np.count_nonzero(-found.scores <= threshold)) for found in every]
-            sets = [Ranked(take(x.objects, slice(0, n)), x.scores[:n]) for x, n in zip(every, sizes, strict=True)]
-        return [Ranked(self._codec.decode(found.objects), found.scores) for found in sets]
 
     def abstention_score(self, X: Any, candidates: Any = None) -> np.ndarray:
         r"""Return the uncertainty of each prediction, from 0 (sure) to 1, for abstention from the largest.
@@ -193,21 +133,19 @@ class CalibratedAnswers:
             raise ValueError("some training outputs are missing; call calibrate(X, y) with pairs that have all outputs")
         return to_backend_of(self.embedding_.outputs_, points)
 
-    def _jackknife_sets(self, X: Any, coverage: float, candidates: Any) -> list[Ranked]:
-        """Return sets by the jackknife+, for maps whose fits without one pair follow from weights."""
-        inputs = self._inputs_of(X)
-        weights = self.map_.weights(inputs) if getattr(self.map_, "leaves_out_by_weights", False) else None
-        if weights is None:
-            raise ValueError(f"{type(self).__name__} has no jackknife+ here; use method='auto' or calibrate(X, y)")
-        outputs, left_out = self.embedding_.outputs_, self._left_out_points()
-        own = self.embedding_.coordinates_
-        own = eye(left_out.shape[0], left_out) if own is None else own[: left_out.shape[0], :]
-        points = to_backend_of(outputs, self.map_.points(inputs))
-        groups = getattr(self.map_, "groups", None)
-        fits = LeftOutFits(points, to_backend_of(outputs, weights), to_backend_of(outputs, own), left_out, groups)
-        pool, decoder = self._pool(candidates)
-        calibration = self._left_out(left_out, decoder)
-        return fits.sets(decoder, pool, calibration, coverage, candidates is None)
+    def _known_pairs(self, held_out: bool) -> KnownPairs:
+        """Return what is known about the pairs held out, or if there are none, or others are asked for, left out in turn."""
+        if held_out and self._held_out_ is not None:
+            return KnownPairs(count(self._held_out_[1]), self._held_groups_, self._held_inputs_)
+        groups, kept = getattr(self.map_, "groups", None), getattr(self, "_kept", None)
+        return KnownPairs(self.embedding_.paired_, groups, self._inputs, kept)
+
+    def _known_answers(self) -> tuple[Array, Collection]:
+        """Points and right answers of pairs that were not trained on."""
+        if self._held_out_ is not None:
+            return self._held_out_
+        points = self._left_out_points()
+        return points, take(self.embedding_.outputs_, slice(0, points.shape[0]))
 
     def _origin(self) -> Array | None:
         """Return the point of an input unlike all training inputs; None if it is zero."""
@@ -220,7 +158,7 @@ class CalibratedAnswers:
         if found is None:
             # threads may compute it at the same time: the result is the same, and is assigned once it is complete
             if self._held_out_ is not None:
-                found = right_answers(decoder, *self._held_out_, HELD_OUT, self._origin())
+                found = right_answers(decoder, *self._held_out_, HELD_OUT, self._origin(), self._held_groups_)
             else:
                 found = self._left_out(self._left_out_points(), decoder)
             setattr(self, name, found)
@@ -228,20 +166,5 @@ class CalibratedAnswers:
 
     def _left_out(self, points: Array, decoder: Decoder) -> Calibration:
         outputs = take(self.embedding_.outputs_, slice(0, points.shape[0]))
-        return right_answers(decoder, points, outputs, LEFT_OUT, self._origin())
-
-    def _pool(self, candidates: Any) -> tuple[Pool, Decoder]:
-        """Return one collection of candidates for all inputs, with their features, and the decoder that scores them."""
-        if candidates is None:
-            return self.decoder_._training_pool()[0], self.decoder_
-        encoded = self._codec.encode(listed(candidates), self.output_kernel_, "candidates")
-        decoder = self._decoder_for([encoded])
-        return decoder._given(encoded, "candidates"), decoder
-
-    def _warn_unreachable(self, calibration: Calibration, wanted: float, default: bool) -> None:
-        pairs, share = len(calibration.scores), float(np.mean(calibration.listed))
-        why = f"there are {pairs} calibration pairs"
-        if default and share < 1:
-            why = f"{1 - share:.1%} of the right answers of {pairs} calibration pairs are not candidates"
-        message = f"coverage={wanted:g} cannot be promised: {why}. Every candidate was kept; pass candidates=..., or more pairs"
-        warnings.warn(message, NumericalWarning, stacklevel=3)
+        groups = getattr(self.map_, "groups", None)
+        return right_answers(decoder, points, outputs, LEFT_OUT, self._origin(), groups)

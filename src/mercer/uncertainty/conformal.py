@@ -6,7 +6,7 @@ the ⌈(m + 1)c⌉-th smallest of theirs with probability c or more (split confo
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,10 @@ from mercer.core.arrays import Array, like, to_numpy
 from mercer.core.collections import Collection, count, distinct, is_numeric, member, take
 from mercer.core.validation import check_real
 from mercer.decoders import Decoder, Ranked
-from mercer.decoders.pool import ROUNDING, Pool
+from mercer.decoders.pool import ROUNDING, LeftOut, Pool, asked_of, left_out, owners_of
 from mercer.embeddings.base import Embedding
+from mercer.uncertainty.regions import quantiles
+from mercer.uncertainty.strata import KnownPairs, Stratum
 
 HELD_OUT, LEFT_OUT = "held out", "left out in turn"
 
@@ -45,6 +47,8 @@ class Calibration:
         Weight of each calibration input on training outputs, if scores do not show it.
     slack : float, default=0.0
         Largest difference of two scores that counts as a tie.
+    mass : array (m,), optional
+        Weight of each pair, one in all for each group; by default ones.
 
     Examples
     --------
@@ -60,19 +64,32 @@ class Calibration:
     source: str
     support: np.ndarray | None = None
     slack: float = 0.0
+    mass: np.ndarray | None = None
 
     def threshold(self, coverage: float, default_candidates: bool = False) -> float:
         """Return the largest score that is kept, with its slack; infinity if too few pairs, or right answers, are known."""
-        scores = np.sort(self.effective(default_candidates))
-        # rounded, so that 0.9 · 10 is the 9th and not the 10th
-        place = math.ceil(round((len(scores) + 1) * coverage, 9))
-        return float(scores[place - 1]) + self.slack if place <= len(scores) else math.inf
+        found = quantiles(self.effective(default_candidates)[:, None], self._mass, np.ones(1), coverage)
+        return float(found[0, 0]) + self.slack
+
+    def thresholds(
+        self, coverage: float, default_candidates: bool, parts: Iterable[Stratum], inputs: int
+    ) -> np.ndarray:
+        """Return the largest score that is kept for each of some new inputs, with its slack."""
+        found, scores = np.full(inputs, np.inf), self.effective(default_candidates)[:, None]
+        for part in parts:
+            found[part.new] = quantiles(scores[part.known], part.weights, part.own, coverage)[:, 0]
+        return found + self.slack
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Return the share of calibration scores, counting a new one, that are as large as each score."""
-        known = np.sort(self.scores)
-        at_least = len(known) - np.searchsorted(known, scores - self.slack, side="left")
-        return (1.0 + at_least) / (len(known) + 1.0)
+        order = np.argsort(self.scores)
+        mass = np.concatenate([[0.0], np.cumsum(self._mass[order])])
+        below = mass[np.searchsorted(self.scores[order], scores - self.slack, side="left")]
+        return (1.0 + mass[-1] - below) / (mass[-1] + 1.0)
+
+    @property
+    def _mass(self) -> np.ndarray:
+        return np.ones(len(self.scores)) if self.mass is None else self.mass
 
     def backed(self, support: np.ndarray) -> np.ndarray:
         """Return each support as a share of the one that 95 of 100 calibration inputs have, at most 1."""
@@ -86,6 +103,11 @@ class Calibration:
         """The number of right answers that are not default candidates."""
         return int(np.count_nonzero(~self.listed))
 
+    @property
+    def reachable(self) -> float:
+        """The share of right answers, by weight, that are default candidates: no larger coverage can be had."""
+        return float(np.sum(self._mass[self.listed]) / np.sum(self._mass))
+
     def effective(self, default_candidates: bool) -> np.ndarray:
         """Return the scores, infinite for right answers that are not candidates."""
         return np.where(self.listed, self.scores, np.inf) if default_candidates else self.scores
@@ -97,25 +119,38 @@ def check_coverage(coverage: Any) -> float:
     return check_real(coverage, "coverage", 0, 1, expected=expected)
 
 
-def right_answers(
-    decoder: Decoder, points: Array, outputs: Collection, source: str, origin: Array | None = None
+def right_answers(  # noqa: PLR0913
+    decoder: Decoder,
+    points: Array,
+    outputs: Collection,
+    source: str,
+    origin: Array | None = None,
+    groups: np.ndarray | None = None,
 ) -> Calibration:
     """Return the score of the right answer at each point, with a slack, and whether it is a default candidate."""
     scores = np.asarray(decoder.objective(points, outputs), dtype=float)
-    listed = _listed(decoder.embedding_, outputs, 2 if source == LEFT_OUT else 1)
+    listed = _listed(
+        decoder.embedding_, outputs, left_out(np.arange(count(outputs)), groups) if source == LEFT_OUT else None
+    )
+    mass = None if groups is None else KnownPairs(len(scores), groups).mass(np.arange(len(scores)))
     some = decoder._given(take(outputs, np.arange(0, count(outputs), -(-count(outputs) // _SAMPLE))), "outputs")
     sizes = to_numpy(some.slack(like(decoder._points(points), some.features))) / ROUNDING
-    return Calibration(scores, listed, source, decoder.support(points, origin), SLACK * float(np.median(sizes)))
+    slack = SLACK * float(np.median(sizes))
+    return Calibration(scores, listed, source, decoder.support(points, origin), slack, mass)
 
 
-def _listed(embedding: Embedding, outputs: Collection, times: int) -> np.ndarray:
-    """Return True for each output that the fitted outputs hold so many times, if the kernel sees it."""
+def _listed(embedding: Embedding, outputs: Collection, leave_out: np.ndarray | LeftOut | None) -> np.ndarray:
+    """Return True for each output that is among the fitted outputs, without those it leaves out, if the kernel sees it."""
     fitted, kernel = embedding.outputs_, embedding.kernel_
     first, group = distinct(fitted, kernel.key)
     seen = kernel.sees(take(fitted, first))
-    sizes = np.bincount(group) * (seen | ~seen.any())
-    known = {_key(kernel, fitted, i): size for i, size in zip(first.tolist(), sizes.tolist(), strict=True)}
-    return np.asarray([known.get(_key(kernel, outputs, i), 0) >= times for i in range(count(outputs))])
+    seen = seen | ~seen.any()
+    known = {_key(kernel, fitted, i): place for place, i in enumerate(first.tolist()) if seen[place]}
+    places = np.asarray([known.get(_key(kernel, outputs, i), -1) for i in range(count(outputs))])
+    if leave_out is None:
+        return places >= 0
+    owners = owners_of(group, len(first), leave_out)
+    return (places >= 0) & (owners[places] != asked_of(leave_out))
 
 
 def _key(kernel: Any, objects: Collection, i: int) -> Any:
@@ -138,22 +173,29 @@ class LeftOutFits:
     left_out: Array  # h₋ᵢ(x_i), (n, r)
     groups: np.ndarray | None = None  # pairs of one group are left out together: their corrections add up
 
-    def sets(
-        self, decoder: Decoder, pool: Pool, calibration: Calibration, coverage: float, default: bool
+    def sets(  # noqa: PLR0913
+        self,
+        decoder: Decoder,
+        pool: Pool,
+        calibration: Calibration,
+        coverage: float,
+        default: bool,
+        parts: Iterable[Stratum],
     ) -> list[Ranked]:
         """Return, for each input, the candidates as good as the left-out pair in more than a share 1 − coverage of the fits."""
         shift = _products(decoder, self.own, pool) - _products(decoder, self.left_out, pool)
         score = _products(decoder, self.points, pool) - to_numpy(pool.offsets)
         right = calibration.effective(default) + calibration.slack
-        least = (1.0 - coverage) * (len(right) + 1.0) - 1.0
         order, best = pool.best(decoder._points(self.points), len(pool))
-        found = []
-        for own, ranked, scores, weights in zip(score, order, best, to_numpy(self.weights), strict=True):
-            moved = left_out_shifts(weights, shift, self.groups)
-            agree = np.sum(right[:, None] >= moved - own, axis=0)
-            kept = agree[ranked] > least + 1e-9
-            found.append(Ranked(take(pool.objects, ranked[kept]), scores[kept]))
-        return found
+        found, weights = {}, to_numpy(self.weights)
+        for part in parts:
+            for i, own in zip(part.new.tolist(), part.own, strict=True):
+                moved = left_out_shifts(weights[i], shift, self.groups)[part.known]
+                agree = part.weights @ (right[part.known, None] >= moved - score[i])
+                whole = float(np.sum(part.weights)) + own
+                kept = agree[order[i]] > (1.0 - coverage) * whole - own + 1e-9 * whole
+                found[i] = Ranked(take(pool.objects, order[i][kept]), best[i][kept])
+        return [found[i] for i in range(len(found))]
 
 
 def left_out_shifts(weights: np.ndarray, errors: np.ndarray, groups: np.ndarray | None) -> np.ndarray:

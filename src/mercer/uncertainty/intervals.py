@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, NumericalWarning, is_array, namespace, to_numpy
-from mercer.core.collections import Collection, count, members, to_backend_of
+from mercer.core.arrays import Array, NumericalWarning, namespace, to_numpy
+from mercer.core.collections import Collection, count, to_backend_of
 from mercer.core.validation import check_choice
 from mercer.decoders import ClosedForm
+from mercer.decoders.pool import LeftOut, left_out
 from mercer.uncertainty.calibrated import CalibratedAnswers
 from mercer.uncertainty.conformal import SLACK, check_coverage, left_out_shifts
 from mercer.uncertainty.regions import Ellipsoids, Intervals, lengths, quantiles
-
-
-@dataclass
-class _Errors:
-    """Errors y − ŷ (m, p) of pairs that were not trained on, NaN for missing outputs, and what is known about the pairs."""
-
-    values: np.ndarray
-    groups: np.ndarray | None
-    inputs: Collection | None
-    kept: np.ndarray | None = None
-
-
-@dataclass
-class _Strata:
-    """Calibration pairs and new inputs of the same label, with their weights."""
-
-    known: np.ndarray
-    new: np.ndarray
-    weights: np.ndarray
-    own: np.ndarray
+from mercer.uncertainty.strata import KnownPairs, strata
 
 
 class IntervalAnswers(CalibratedAnswers):
@@ -105,14 +85,14 @@ class IntervalAnswers(CalibratedAnswers):
         """
         check_choice(method, "method", ("auto", "jackknife+"))
         wanted, inputs, centers = self._asked(X, coverage)
-        errors = self._errors(held_out=method == "auto")
-        scores, scale, scales = np.abs(errors.values), np.ones(1), np.ones((len(errors.values), 1))
+        errors, pairs = self._errors(held_out=method == "auto")
+        scores, scale, scales = np.abs(errors), np.ones(1), np.ones((len(errors), 1))
         if simultaneous:
             scale, scales = self._scale, self._scales_for(errors)
             scores = np.max(scores / scales, axis=1, keepdims=True)
         lower, upper = np.full(centers.shape, -np.inf), np.full(centers.shape, np.inf)
         fits = self._left_out_fits(inputs, centers) if method == "jackknife+" else None
-        for stratum in self._strata(errors, inputs, by, weights):
+        for stratum in strata(pairs, inputs, by, weights):
             known, new = stratum.known, stratum.new
             if fits is None:
                 half = quantiles(scores[known], stratum.weights, stratum.own, wanted) * scale
@@ -123,7 +103,7 @@ class IntervalAnswers(CalibratedAnswers):
                 at = fits(int(i))[known]
                 lower[i] = -quantiles(half - at, stratum.weights, own[None], wanted)[0]
                 upper[i] = quantiles(half + at, stratum.weights, own[None], wanted)[0]
-        self._warn_infinite(upper, wanted, len(errors.values))
+        self._warn_infinite(upper, wanted, len(errors))
         slack = self._slack
         return Intervals(self._shaped(lower - slack), self._shaped(upper + slack), bool(simultaneous))
 
@@ -137,15 +117,15 @@ class IntervalAnswers(CalibratedAnswers):
         53 points.
         """
         wanted, inputs, centers = self._asked(X, coverage)
-        errors, factor, radii = self._errors(), self._factor_of(self._left_out_errors_), np.full(len(centers), np.inf)
-        left_out = errors.values is self._left_out_errors_
-        if left_out and len(errors.values) < 2 * len(factor):
-            few = f"{len(errors.values)} left-out errors of {len(factor)} coordinates do not tell the shape of an ellipsoid"
+        (errors, pairs), radii = self._errors(), np.full(len(centers), np.inf)
+        factor, left_out = self._factor_of(self._left_out_errors_), errors is self._left_out_errors_
+        if left_out and len(errors) < 2 * len(factor):
+            few = f"{len(errors)} left-out errors of {len(factor)} coordinates do not tell the shape of an ellipsoid"
             warnings.warn(
                 f"{few}, which may cover less than asked for; call calibrate(X, y)", NumericalWarning, stacklevel=2
             )
-        scores = (self._left_out_lengths_ if left_out else lengths(factor, errors.values))[:, None]
-        for stratum in self._strata(errors, inputs, by, weights):
+        scores = (self._left_out_lengths_ if left_out else lengths(factor, errors))[:, None]
+        for stratum in strata(pairs, inputs, by, weights):
             radii[stratum.new] = quantiles(scores[stratum.known], stratum.weights, stratum.own, wanted)[:, 0]
         self._warn_infinite(radii, wanted, len(scores))
         slack = float(np.sqrt(np.sum(lengths(factor, np.diag(self._slack)) ** 2)))
@@ -182,7 +162,7 @@ class IntervalAnswers(CalibratedAnswers):
             )
         return inputs
 
-    def _vectors(self, points: Array, leave_out: np.ndarray | None = None) -> np.ndarray:
+    def _vectors(self, points: Array, leave_out: np.ndarray | LeftOut | None = None) -> np.ndarray:
         found = to_numpy(self.decoder_.decode(points, leave_out))
         return found.reshape(len(found), -1)
 
@@ -200,7 +180,9 @@ class IntervalAnswers(CalibratedAnswers):
         missing = np.isnan(to_numpy(points))
         xp = namespace(points)
         points = to_backend_of(self.embedding_.outputs_, xp.where(xp.isnan(points), 0.0, points))
-        errors = self._training_vectors - self._vectors(points, np.arange(points.shape[0]))
+        errors = self._training_vectors - self._vectors(
+            points, left_out(np.arange(points.shape[0]), getattr(self.map_, "groups", None))
+        )
         if missing.any():
             errors[missing] = np.nan
         return errors
@@ -213,13 +195,13 @@ class IntervalAnswers(CalibratedAnswers):
     def _above_rounding(self, sizes: np.ndarray) -> np.ndarray:
         return np.maximum(sizes, np.where(self._slack, self._slack, 1.0))
 
-    def _scales_for(self, errors: _Errors) -> np.ndarray:
+    def _scales_for(self, errors: np.ndarray) -> np.ndarray:
         """The scale for each calibration pair, without its own error: few pairs would otherwise seem closer than they are."""
         left_out = self._left_out_errors_
-        if errors.values is not left_out:
-            return np.broadcast_to(self._scale, errors.values.shape)
+        if errors is not left_out:
+            return np.broadcast_to(self._scale, errors.shape)
         squares, known = np.nan_to_num(left_out**2), (~np.isnan(left_out)).astype(float)
-        groups = np.arange(len(left_out)) if errors.groups is None else errors.groups
+        groups = self._left_out_groups
         rest, number = (
             part.sum(axis=0) - left_out_shifts(np.ones(len(part)), part, groups) for part in (squares, known)
         )
@@ -243,20 +225,25 @@ class IntervalAnswers(CalibratedAnswers):
     @cached_property
     def _left_out_lengths_(self) -> np.ndarray:
         """Length of each left-out error, in the metric of those of other pairs, or of other groups."""
-        errors, groups = self._left_out_errors_, getattr(self.map_, "groups", None)
-        groups, found = np.arange(len(errors)) if groups is None else groups, np.empty(len(errors))
+        errors, groups = self._left_out_errors_, self._left_out_groups
+        found = np.empty(len(errors))
         for group in np.unique(groups):
             own = groups == group
             found[own] = lengths(self._factor_of(errors[~own]), errors[own])
         return found
 
-    def _errors(self, held_out: bool = True) -> _Errors:
-        if held_out and self._held_out_ is not None:
-            points, outputs = self._held_out_
-            truth = to_numpy(outputs).reshape(count(outputs), -1)
-            return _Errors(truth - self._vectors(points), self._held_groups_, self._held_inputs_)
+    def _errors(self, held_out: bool = True) -> tuple[np.ndarray, KnownPairs]:
+        """Errors y − ŷ (m, p) of pairs that were not trained on, NaN for missing outputs, and what is known about the pairs."""
+        pairs = self._known_pairs(held_out)
+        if not held_out or self._held_out_ is None:
+            return self._left_out_errors_, pairs
+        points, outputs = self._held_out_
+        return to_numpy(outputs).reshape(count(outputs), -1) - self._vectors(points), pairs
+
+    @property
+    def _left_out_groups(self) -> np.ndarray:
         groups = getattr(self.map_, "groups", None)
-        return _Errors(self._left_out_errors_, groups, self._inputs, getattr(self, "_kept", None))
+        return np.arange(self.embedding_.paired_) if groups is None else groups
 
     def _left_out_fits(self, inputs: Collection, centers: np.ndarray) -> Any:
         """Return a function of i: the predictions (n, p) for the i-th input by the fits without one pair."""
@@ -275,53 +262,7 @@ class IntervalAnswers(CalibratedAnswers):
             errors = self._training_vectors - left_out
         return lambda i: np.clip(free[i] - left_out_shifts(rows[i], errors, groups), low, high)
 
-    # -- labels and weights of inputs -----------------------------------------------------------------------
-
-    def _strata(self, errors: _Errors, inputs: Collection, by: Any, weights: Any) -> Iterator[_Strata]:
-        """Yield the calibration pairs and new inputs of each label, with weights: one for each group, times density ratios."""
-        m, q = len(errors.values), count(inputs)
-        known, new = np.zeros(m, dtype=int), np.zeros(q, dtype=int)
-        if by is not None:
-            numbers: dict[Any, int] = {}
-            labels = _of_both(by, "by", errors, inputs)
-            known, new = (np.asarray([numbers.setdefault(x, len(numbers)) for x in side], dtype=int) for side in labels)
-        ratios, own = np.ones(m), np.ones(q)
-        if weights is not None:
-            ratios, own = (_ratios(side) for side in _of_both(weights, "weights", errors, inputs))
-        for label in np.unique(new):
-            rows, asked = np.flatnonzero(known == label), np.flatnonzero(new == label)
-            mass = ratios[rows]
-            if errors.groups is not None and len(rows):
-                _, group, sizes = np.unique(errors.groups[rows], return_inverse=True, return_counts=True)
-                mass = mass / sizes[group]
-            yield _Strata(rows, asked, mass, own[asked])
-
     def _warn_infinite(self, ends: np.ndarray, wanted: float, pairs: int) -> None:
         if np.isinf(ends).any():
             message = f"coverage={wanted:g} cannot be promised for every input by {pairs} calibration pairs (those of its label)"
             warnings.warn(f"{message}: some regions are infinite. Use more pairs", NumericalWarning, stacklevel=3)
-
-
-def _of_both(given: Any, name: str, errors: _Errors, inputs: Collection) -> tuple[list[Any], list[Any]]:
-    """Return a value for each calibration pair and for each new input, from a function or from two sequences."""
-    m, q = len(errors.values), count(inputs)
-    if callable(given):
-        if errors.inputs is None:
-            raise ValueError(f"{name} is a function, and inputs are known through kernel values; pass two sequences")
-        return [given(x) for x in members(errors.inputs)], [given(x) for x in members(inputs)]
-    expected = f"a function of one input, or a pair: {m} values for the calibration pairs, {q} for X"
-    if not hasattr(given, "__len__") or len(given) != 2 or not all(hasattr(side, "__len__") for side in given):
-        raise ValueError(f"{name}={given!r:.60}; expected {expected}")
-    known, new = (to_numpy(side).tolist() if is_array(side) else list(side) for side in given)
-    if errors.kept is not None and len(known) > m:
-        known = [known[i] for i in errors.kept]
-    if (len(known), len(new)) != (m, q):
-        raise ValueError(f"{name} holds {len(known)} and {len(new)} values; expected {expected}")
-    return known, new
-
-
-def _ratios(values: list[Any]) -> np.ndarray:
-    found = np.asarray(values, dtype=float)
-    if not np.all(np.isfinite(found)) or np.any(found < 0):
-        raise ValueError("weights has negative or non-finite entries; expected density ratios, numbers from 0 upwards")
-    return found

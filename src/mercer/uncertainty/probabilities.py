@@ -198,13 +198,6 @@ class ProbabilityAnswers(CalibratedAnswers):
         shares = np.clip(to_numpy(self.embedding_.weights(points)) @ rows, 0.0, 1.0)
         return np.stack([shares, 1.0 - shares], axis=-1)
 
-    def _known_answers(self) -> tuple[Array, Collection]:
-        """Points and right answers of pairs that were not trained on."""
-        if self._held_out_ is not None:
-            return self._held_out_
-        points = self._left_out_points()
-        return points, take(self.embedding_.outputs_, slice(0, points.shape[0]))
-
     @cached_property
     def _class_map_(self) -> ProbabilityMap:
         points, outputs = self._known_answers()
