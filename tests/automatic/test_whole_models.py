@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import product
 from types import SimpleNamespace
 
@@ -15,11 +16,14 @@ from mercer.automatic.search import EFFORTS, Clock
 from mercer.automatic.whole_models import Offer, WholeModels, left_out_losses, offers
 from mercer.core.arrays import NumericalWarning
 from mercer.core.collections import as_objects
+from mercer.decoders import Ranked
 from mercer.kernels import Gaussian, Linear
 from mercer.learners import Mixture, OnKernel, Ridge
 from mercer.losses import EditDistance, ZeroOne
 from mercer.sequence_models import AlignedSequences, Inflection
+from mercer.sequence_models.answers import IN_FOLDS, RankedAnswers
 from mercer.testing import learning_problem
+from mercer.uncertainty.conformal import HELD_OUT
 
 _RULES = {"ca": "ka", "ce": "se", "co": "ko", "ci": "si", "ta": "ta", "ge": "xe", "go": "go", "ti": "ti"}
 
@@ -66,11 +70,31 @@ def test_given_candidates_are_chosen_by_the_mixture(speller: AutoEstimator, monk
     found = speller.predict(words, candidates=sounds)
     assert set(found) <= set(sounds)
     assert [ranked.objects[0] for ranked in speller.rank(words, 1, candidates=sounds)] == list(found)
-    speller.predict_set(words[:2])
-    assert speller.abstention_score(words).shape == (6,)
+    speller.predict_set(words[:2], candidates=sounds)
+    assert speller.abstention_score(words, candidates=sounds).shape == (6,)
     assert speller.explain(words[0]).carriers
-    with pytest.raises(AssertionError, match="was asked"):
-        speller.predict(words)
+    for ask in (speller.predict, speller.predict_set, speller.abstention_score):
+        with pytest.raises(AssertionError, match="was asked"):
+            ask(words)
+
+
+def test_sets_are_those_of_the_model(speller: AutoEstimator) -> None:
+    words, sounds = _spoken(30, 3)
+    assert speller.model_ is not None
+    assert speller.model_.calibration_.source == IN_FOLDS
+    sets = speller.predict_set(words, 0.8)
+    for found, ranked in zip(sets, speller.rank(words, 10**6), strict=True):
+        assert list(found.objects) == list(ranked.objects[: len(found.objects)])
+    assert np.mean([sound in found.objects for found, sound in zip(sets, sounds, strict=True)]) >= 0.7
+    assert ((speller.abstention_score(words) >= 0) & (speller.abstention_score(words) <= 1)).all()
+    again = copy(speller).calibrate(words, sounds)
+    assert again.model_ is not speller.model_
+    assert again.model_.calibration_.source == HELD_OUT
+    assert speller.model_.calibration_.source == IN_FOLDS
+    own = again.predict_set(words, 0.5, by=lambda word: len(word) % 2)
+    assert len(own) == len(words)
+    curve = again.risk_coverage_curve(words, sounds)
+    assert curve.risk[-1] == pytest.approx(-again.score(words, sounds))
 
 
 def test_score_checks_lengths(speller: AutoEstimator) -> None:
@@ -118,7 +142,7 @@ def test_offers_follow_the_kinds() -> None:
     assert not any(own for (x, y), own in names.items() if x == "vectors" or y == "classes")
 
 
-class _Spy:
+class _Spy(RankedAnswers):
     """Predicts the input, and keeps what it was fitted on."""
 
     fits: list[set[str]]
@@ -133,6 +157,9 @@ class _Spy:
     def predict(self, X: np.ndarray) -> np.ndarray:
         assert not type(self).fits[-1] & set(X)  # a pair is not predicted from itself
         return as_objects([x if self.right else "" for x in X])
+
+    def rank(self, X: np.ndarray, k: int = 5) -> list[Ranked]:  # type: ignore[override]
+        return [Ranked(as_objects([x]), np.zeros(1)) for x in self.predict(X)]
 
 
 def _problem(n: int, groups: np.ndarray | None = None, weight: np.ndarray | None = None) -> SimpleNamespace:

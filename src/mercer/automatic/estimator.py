@@ -20,7 +20,7 @@ from mercer.automatic.mixing import mixture_of
 from mercer.automatic.outputs import OutputPlan, Way, output_kernel, output_plan
 from mercer.automatic.search import EFFORTS, Clock, Search
 from mercer.automatic.whole_models import Fit, WholeModel, WholeModels, offers
-from mercer.core.arrays import to_numpy
+from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, count, listed, take, to_backend_of
 from mercer.core.validation import check_choice, check_jobs, check_real, check_whole
 from mercer.decoders import Ranked
@@ -50,8 +50,8 @@ class AutoEstimator(ObjectEstimator):
 
     Strings and sequences into strings and sequences are also tried with models that construct new outputs: `AlignedSequences`,
     and `Inflection` for strings, alone or as pairs (lemma, tags). If one leaves out better than the best kernel, it answers
-    `predict`, `rank` and `score`, unless candidates are given. Everything else, `predict_set`, `abstention_score` and `explain`
-    too, is answered by the mixture.
+    `predict`, `rank`, `score`, `predict_set` and `abstention_score`, unless candidates are given. Everything else, `explain` too,
+    is answered by the mixture.
 
     Parameters
     ----------
@@ -198,6 +198,45 @@ class AutoEstimator(ObjectEstimator):
             raise ValueError(f"X has {count(predicted)} objects and y has {count(outputs)}; expected as many of each")
         return -float(np.average(to_numpy(self.loss_.paired(outputs, predicted)), weights=sample_weight))
 
+    def calibrate(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Take the scores of right answers from pairs that were not trained on; see `DependencyEstimator.calibrate`."""
+        super().calibrate(X, y, groups)
+        if self.model_ is not None:
+            model = copy(self.model_)
+            model.calibrate(self._inputs_of(X), self._codec.encode(y, self.output_kernel_, "y"), groups)
+            self.model_ = model
+        return self
+
+    def predict_set(  # noqa: PLR0913
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        candidates: Any = None,
+        method: str = "auto",
+        by: Any = None,
+        weights: Any = None,
+    ) -> list[Ranked]:
+        """Return for each input a set that holds the right output; see `DependencyEstimator.predict_set`.
+
+        If `model_` answers in place of the mixture, it is among the outputs that it constructs, calibrated by pairs held out
+        (`calibrate`) or by the folds it was compared on. Given candidates, or the jackknife+, are the mixture's.
+        """
+        model = self._constructing(candidates)
+        if model is None or method != "auto":
+            return super().predict_set(X, coverage, candidates, method, by, weights)
+        sets = model.predict_set(self._inputs_of(X), coverage, by, weights)
+        return [Ranked(self._codec.decode(found.objects), found.scores) for found in sets]
+
+    def abstention_score(self, X: Any, candidates: Any = None) -> np.ndarray:
+        """Return the uncertainty of each prediction, from 0 (sure) to 1; see `DependencyEstimator.abstention_score`."""
+        model = self._constructing(candidates)
+        if model is None:
+            return super().abstention_score(X, candidates)
+        return model.abstention_score(self._inputs_of(X))
+
+    def _answers(self, X: Any, points: Array) -> Collection:
+        return super()._answers(X, points) if self.model_ is None else self.model_.predict(self._inputs_of(X))
+
     def _constructing(self, candidates: Any) -> WholeModel | None:
         """The model that answers in place of the mixture, which knows best how to choose among candidates."""
         check_is_fitted(self, "map_")
@@ -301,6 +340,7 @@ class AutoEstimator(ObjectEstimator):
             "_loss": plan.loss,
             "_codec": pairs.codec,
             "_kept": pairs.kept,
+            "_groups": pairs.groups,
             "_inputs": pairs.inputs,
         }
         unfitted = {name: value for name, value in vars(self).items() if not (name.endswith("_") or name in found)}

@@ -14,13 +14,16 @@ from mercer.automatic.kinds import Kind
 from mercer.automatic.leaderboard import Entry
 from mercer.automatic.search import Clock, Effort
 from mercer.core.arrays import NumericalWarning, to_numpy
-from mercer.core.collections import Collection, take
+from mercer.core.collections import Collection, as_objects, take
 from mercer.decoders import Ranked
 from mercer.learners.base import LearningProblem
 from mercer.losses.base import Loss
 from mercer.selection.alpha import KFold
 from mercer.sequence_models import AlignedSequences, Inflection
+from mercer.sequence_models.answers import IN_FOLDS, answer_scores
+from mercer.uncertainty.strata import KnownPairs
 
+_EVERY = int(np.iinfo(np.int32).max)
 _FOLDS = 3
 _FEWEST = 12  # pairs, or groups of them, below which a comparison says little
 _WORDS = ("strings", "sequences")
@@ -37,6 +40,18 @@ class WholeModel(Protocol):
 
     def rank(self, X: Any, k: int = 5) -> list[Ranked]:
         """Return the `k` best outputs for each input."""
+
+    def calibrate(self, X: Any, y: Any, groups: Any = None) -> Any:
+        """Take the scores of right answers from pairs that were not trained on."""
+
+    def take_calibration(self, scores: np.ndarray, source: str, pairs: KnownPairs) -> None:
+        """Keep the scores of right answers."""
+
+    def predict_set(self, X: Any, coverage: float, by: Any = None, weights: Any = None) -> list[Ranked]:
+        """Return a set for each input that holds the right output with probability `coverage`."""
+
+    def abstention_score(self, X: Any) -> np.ndarray:
+        """Return the uncertainty of each prediction."""
 
 
 Fit = Callable[[Collection, Collection], WholeModel]
@@ -110,10 +125,13 @@ class WholeModels:
         late = [offer.name for offer in self.offers if offer not in tried]
         splits = self._splits(problem)
         losses = {"the best kernel": left_out_losses(rival, problem, loss, splits)} if tried else {}
+        answers: dict[str, list[np.ndarray]] = {}
         for offer in tried:
             start = monotonic()
             try:
-                own = losses[offer.name] = left_out_losses(offer.fit, problem, loss, splits)
+                own = losses[offer.name] = left_out_losses(
+                    offer.fit, problem, loss, splits, answers.setdefault(offer.name, [])
+                )
             except (TypeError, ValueError, MemoryError, np.linalg.LinAlgError) as error:
                 warnings.warn(f"{offer.name} were left out: {error}", NumericalWarning, stacklevel=2)
                 continue
@@ -124,6 +142,7 @@ class WholeModels:
         for offer in tried:
             if offer.name == best:
                 self.model = offer.fit(problem.inputs, problem.outputs)
+                self.model.take_calibration(np.concatenate(answers[best]), IN_FOLDS, _left_out_pairs(problem, splits))
         self.reason = _reason({name: float(np.mean(own)) for name, own in losses.items()}, best, loss, late)
         self.entries = [replace(entry, weight=float(entry.learner == best)) for entry in self.entries]
 
@@ -141,17 +160,33 @@ class WholeModels:
 
 
 def left_out_losses(
-    fit: Fit, problem: LearningProblem, loss: Loss, splits: list[tuple[np.ndarray, np.ndarray]]
+    fit: Fit,
+    problem: LearningProblem,
+    loss: Loss,
+    splits: list[tuple[np.ndarray, np.ndarray]],
+    answers: list[np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Return the loss of each pair that is left out, by a fit on those that are not."""
+    """Return the loss of each pair that is left out, by a fit on those that are not; put scores of right answers in `answers`."""
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all pairs says what there is to say
         for train, held_out in splits:
             model = fit(take(problem.inputs, train), take(problem.outputs, train))
-            predicted = model.predict(take(problem.inputs, held_out))
-            found.append(to_numpy(loss.paired(take(problem.outputs, held_out), predicted)).astype(float))
+            inputs, outputs = take(problem.inputs, held_out), take(problem.outputs, held_out)
+            if answers is None:
+                predicted = model.predict(inputs)
+            else:
+                ranked = model.rank(inputs, _EVERY)
+                predicted = as_objects([each.objects[0] for each in ranked])
+                answers.append(answer_scores(ranked, outputs))
+            found.append(to_numpy(loss.paired(outputs, predicted)).astype(float))
     return np.concatenate(found)
+
+
+def _left_out_pairs(problem: LearningProblem, splits: list[tuple[np.ndarray, np.ndarray]]) -> KnownPairs:
+    rows = np.concatenate([held_out for _, held_out in splits])
+    groups = None if problem.groups is None else problem.groups[rows]
+    return KnownPairs(len(rows), groups, take(problem.inputs, rows))
 
 
 def _reason(losses: dict[str, float], best: str, loss: Loss, late: list[str]) -> str:

@@ -258,6 +258,7 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
             "calibration_": None,
             "_codec": pairs.codec,
             "_kept": pairs.kept,
+            "_groups": pairs.groups,
             "_inputs": None if pairs.input_kernel.pairwise else pairs.inputs,
         }
         # in one step: nothing of an earlier fit stays, and an interrupt finds the old model or the new one

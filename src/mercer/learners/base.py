@@ -37,7 +37,8 @@ class FittedMap(Protocol):
     def weights(self, inputs: Collection) -> Array | None:
         """Return w with h(x) = Σ w_j(x) ψ(y_j) over the training pairs; None if the learner has no such form."""
 
-    # A map may also have `points_without(groups)`: the point of each training pair from a fit without its group.
+    # A map may also have `points_without(groups)`, the point of each training pair from a fit without its group, and `groups`,
+    # the group of each pair, where it leaves more pairs out together than it was asked to, such as copies.
 
 
 class Learner:

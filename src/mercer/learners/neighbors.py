@@ -84,6 +84,11 @@ class FittedNeighbors:
         """Return the mean of the neighbours, in coordinates if outputs have them, else as weights."""
         return _in_coordinates(self.weights(inputs), self.problem)
 
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The group of each training pair; None if pairs are left out one by one."""
+        return self.problem.groups
+
     def left_out_points(self) -> Array:
         """Return the mean of the neighbours of each training input among the others."""
         return self.points_without(self.problem.groups)

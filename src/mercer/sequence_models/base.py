@@ -14,9 +14,10 @@ from mercer.core.collections import Collection, as_objects
 from mercer.decoders import Ranked
 from mercer.losses import ZeroOne
 from mercer.losses.base import as_loss
+from mercer.sequence_models.answers import RankedAnswers
 
 
-class WordEstimator(BaseEstimator):
+class WordEstimator(RankedAnswers, BaseEstimator):
     """Sequences in, sequences out. A new one defines `fit` and `rank`, and has a parameter `loss`."""
 
     loss: Any

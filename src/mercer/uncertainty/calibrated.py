@@ -35,6 +35,7 @@ class CalibratedAnswers:
     map_: FittedMap
     _codec: Any
     _inputs: Collection | None
+    _groups: np.ndarray | None = None
     _held_out_: tuple[Array, Collection] | None = None
     _held_inputs_: Collection | None = None
     _held_groups_: np.ndarray | None = None
@@ -133,12 +134,18 @@ class CalibratedAnswers:
             raise ValueError("some training outputs are missing; call calibrate(X, y) with pairs that have all outputs")
         return to_backend_of(self.embedding_.outputs_, points)
 
+    @property
+    def _groups_left_out(self) -> np.ndarray | None:
+        """The group of each training pair, with copies together if the map leaves them out so; None for none."""
+        found = getattr(self.map_, "groups", None)
+        return self._groups if found is None else found
+
     def _known_pairs(self, held_out: bool) -> KnownPairs:
         """Return what is known about the pairs held out, or if there are none, or others are asked for, left out in turn."""
         if held_out and self._held_out_ is not None:
             return KnownPairs(count(self._held_out_[1]), self._held_groups_, self._held_inputs_)
-        groups, kept = getattr(self.map_, "groups", None), getattr(self, "_kept", None)
-        return KnownPairs(self.embedding_.paired_, groups, self._inputs, kept)
+        kept = getattr(self, "_kept", None)
+        return KnownPairs(self.embedding_.paired_, self._groups_left_out, self._inputs, kept)
 
     def _known_answers(self) -> tuple[Array, Collection]:
         """Points and right answers of pairs that were not trained on."""
@@ -166,5 +173,4 @@ class CalibratedAnswers:
 
     def _left_out(self, points: Array, decoder: Decoder) -> Calibration:
         outputs = take(self.embedding_.outputs_, slice(0, points.shape[0]))
-        groups = getattr(self.map_, "groups", None)
-        return right_answers(decoder, points, outputs, LEFT_OUT, self._origin(), groups)
+        return right_answers(decoder, points, outputs, LEFT_OUT, self._origin(), self._groups_left_out)

@@ -181,7 +181,7 @@ class IntervalAnswers(CalibratedAnswers):
         xp = namespace(points)
         points = to_backend_of(self.embedding_.outputs_, xp.where(xp.isnan(points), 0.0, points))
         errors = self._training_vectors - self._vectors(
-            points, left_out(np.arange(points.shape[0]), getattr(self.map_, "groups", None))
+            points, left_out(np.arange(points.shape[0]), self._groups_left_out)
         )
         if missing.any():
             errors[missing] = np.nan
@@ -242,7 +242,7 @@ class IntervalAnswers(CalibratedAnswers):
 
     @property
     def _left_out_groups(self) -> np.ndarray:
-        groups = getattr(self.map_, "groups", None)
+        groups = self._groups_left_out
         return np.arange(self.embedding_.paired_) if groups is None else groups
 
     def _left_out_fits(self, inputs: Collection, centers: np.ndarray) -> Any:
@@ -250,7 +250,7 @@ class IntervalAnswers(CalibratedAnswers):
         weights = self.map_.weights(inputs) if getattr(self.map_, "leaves_out_by_weights", False) else None
         if weights is None or not isinstance(self.decoder_, ClosedForm):
             raise ValueError(f"{type(self).__name__} has no jackknife+ here; use method='auto' or calibrate(X, y)")
-        rows, groups, box = to_numpy(weights), getattr(self.map_, "groups", None), self.decoder_.box_
+        rows, groups, box = to_numpy(weights), self._groups_left_out, self.decoder_.box_
         low, high = to_numpy(box.low)[0], to_numpy(box.high)[0]
         errors, free = self._left_out_errors_, centers
         if np.isfinite(low).any() or np.isfinite(high).any():

@@ -151,11 +151,15 @@ class ProbabilityAnswers(CalibratedAnswers):
         points, outputs = self._points_of(X), self._codec.encode(y, self.output_kernel_, "y")
         if count(outputs) != points.shape[0]:
             raise ValueError(f"X has {points.shape[0]} objects and y has {count(outputs)}; expected as many of each")
-        losses = to_numpy(self.loss_.paired(outputs, self.decoder_.decode(points))).astype(float)
+        losses = to_numpy(self.loss_.paired(outputs, self._answers(X, points))).astype(float)
         _, tied, sizes = np.unique(np.round(self.abstention_score(X), 9), return_inverse=True, return_counts=True)
         ordered = np.repeat(np.bincount(tied, losses) / sizes, sizes)
         answered = np.arange(1, len(losses) + 1)
         return RiskCoverage(answered / len(losses), np.cumsum(ordered) / answered)
+
+    def _answers(self, X: Any, points: Array) -> Collection:
+        """The predictions, before they have the form of the user."""
+        return self.decoder_.decode(points)
 
     # -- shares of weight, and the maps to probabilities -----------------------------------------------------
 

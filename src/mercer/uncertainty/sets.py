@@ -138,7 +138,7 @@ class SetAnswers(CalibratedAnswers):
         if found is None:
             plain, held_out = self._calibrated(self.decoder_), self._held_out_
             points, outputs = self._known_answers()
-            rows, groups = np.arange(count(outputs)), getattr(self.map_, "groups", None)
+            rows, groups = np.arange(count(outputs)), self._groups_left_out
             every = self._with_constructed(points, None if held_out is not None else left_out(rows, groups))
             key = self.embedding_.kernel_.key
             own = list(keys(outputs, key))
@@ -157,7 +157,7 @@ class SetAnswers(CalibratedAnswers):
         own = self.embedding_.coordinates_
         own = eye(left_out.shape[0], left_out) if own is None else own[: left_out.shape[0], :]
         points = to_backend_of(outputs, self.map_.points(inputs))
-        groups = getattr(self.map_, "groups", None)
+        groups = self._groups_left_out
         fits = LeftOutFits(points, to_backend_of(outputs, weights), to_backend_of(outputs, own), left_out, groups)
         pool, decoder = self._pool(candidates)
         calibration = self._left_out(left_out, decoder)
