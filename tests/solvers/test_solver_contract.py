@@ -50,7 +50,8 @@ T = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]])
     ids=["Gaussian", "Linear", "strings", "Precomputed"],
 )
 def test_contract(solver, kernel, inputs, queries):
-    check_solver(solver, RidgeProblem(kernel, inputs, Y[: len(inputs)], alpha=0.1), queries)
+    problem = RidgeProblem(kernel, inputs, Y[: len(inputs)], alpha=0.1)
+    check_solver(solver.for_part(problem.size), problem, queries)
 
 
 @pytest.mark.parametrize("solver", [Exact(), Tridiagonal(), LowRank(tol=0.0), Auto()], ids=repr)

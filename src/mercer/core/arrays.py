@@ -171,6 +171,8 @@ def solve_triangular(lower: Any, b: Any, *, transpose: bool = False) -> Array:
         if b.ndim == 2 and b.flags.c_contiguous and lower.dtype == b.dtype == np.float64:
             # the transposes are in the order BLAS works in: xᵀ lowerᵀ = bᵀ
             return scipy.linalg.blas.dtrsm(1.0, lower.T, b.T, side=1, lower=0, trans_a=int(transpose)).T
+        if b.ndim == 2 and b.flags.f_contiguous and lower.dtype == b.dtype == np.float64:
+            return scipy.linalg.blas.dtrsm(1.0, lower.T, b, side=0, lower=0, trans_a=int(not transpose))
         return scipy.linalg.solve_triangular(lower, b, lower=True, trans="T" if transpose else "N", check_finite=False)
     matrix = lower.T if transpose else lower
     if is_torch_namespace(xp):
@@ -216,6 +218,19 @@ def _blocked_cholesky(a: Any) -> Any:
             some = slice(first, first + _PANEL)
             a[stop + first :, stop:][:, some].addmm_(panel[first:, :], panel[some, :].T, alpha=-1.0)
     return a.tril_()
+
+
+def gram_of(rows: Any) -> Array:
+    """Return the Gram matrix of the columns, rowsᵀ rows, from one triangle of it."""
+    if not is_torch_array(rows) or rows.shape[1] <= _PANEL:
+        return rows.T @ rows  # NumPy sees that both sides are one matrix
+    size = rows.shape[1]
+    gram = zeros((size, size), rows)
+    for start in range(0, size, _PANEL):
+        some = slice(start, min(start + _PANEL, size))
+        gram[start:, some] = rows[:, start:].T @ rows[:, some]
+        gram[some, some.stop :] = gram[some.stop :, some].T
+    return gram
 
 
 def add_to_diagonal(a: Any, value: float) -> Array:

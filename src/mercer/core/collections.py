@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from mercer.core.arrays import Array, Collection, float64, is_array, is_numpy_array, like, namespace, to_numpy
@@ -219,6 +219,8 @@ def concatenate(first: Any, second: Any) -> Any:
     """Return the objects of two collections as one."""
     if hasattr(first, "concatenate"):  # a table
         return first.concatenate(second)
+    if is_sparse(first):
+        return vstack([first, second], format="csr")
     xp = namespace(first, second)
     return xp.concat([first, second]) if is_array(first) and first.dtype != object else np.concatenate([first, second])
 

@@ -14,6 +14,7 @@ from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, namespace, to_numpy, zeros
+from mercer.core.blocks import ArrayBlocks, RowBlocks, as_blocks
 from mercer.core.collections import Collection, count, take, to_backend_of
 from mercer.core.threads import at_most
 from mercer.core.validation import check_instance, check_jobs, check_whole
@@ -22,6 +23,7 @@ from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
 from mercer.estimators.data import Pairs, TargetCodec, check_inputs, check_pairs, listed
 from mercer.estimators.html import fitted_html
+from mercer.estimators.in_blocks import PREDICTED, joined, new_inputs, outputs_in_memory, written
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem, fit_embedding
@@ -29,7 +31,7 @@ from mercer.learners.compact import compacted
 from mercer.losses import Loss, resolve_loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance
 from mercer.selection.candidates import CandidateRule, candidate_rule, known_outputs
-from mercer.solvers.base import Choice, gram_matrix
+from mercer.solvers.base import Choice, PointMap, gram_matrix
 from mercer.uncertainty.intervals import IntervalAnswers
 from mercer.uncertainty.probabilities import ProbabilityAnswers
 from mercer.uncertainty.sets import SetAnswers
@@ -133,6 +135,33 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
             found.calibration_ = None
         found.__dict__.pop("_left_out_errors_", None)
         return found
+
+    def predict_blocks(self, X: Any, candidates: Any = None, out: Any = None) -> Any:
+        """Predict a block of inputs at a time, in bounded memory.
+
+        Parameters
+        ----------
+        X : collection
+            Inputs, in memory or read in blocks.
+        candidates : collection, optional
+            As for `predict`.
+        out : array or name of a ``.npy`` file, optional
+            Where predictions that are numbers are written. A file is there when all of them are written.
+
+        Returns
+        -------
+        iterator or array
+            The predictions of one block after the other, or all of them in `out`.
+        """
+        check_is_fitted(self, "map_")
+        rows = self._rows_of(X)
+        found = (self.predict(block, candidates) for _, block in rows.blocks(PREDICTED))
+        return found if out is None else written(found, out, len(rows))
+
+    def _rows_of(self, X: Any) -> RowBlocks:
+        """Inputs of any kind as blocks that `predict` takes."""
+        found = as_blocks(X)
+        return ArrayBlocks(self._inputs_of(X)) if found is None else found
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, nested ones by ``part__parameter``."""
@@ -259,7 +288,7 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
             "_codec": pairs.codec,
             "_kept": pairs.kept,
             "_groups": pairs.groups,
-            "_inputs": None if pairs.input_kernel.pairwise else pairs.inputs,
+            "_inputs": None if pairs.input_kernel.pairwise or as_blocks(pairs.inputs) is not None else pairs.inputs,
         }
         # in one step: nothing of an earlier fit stays, and an interrupt finds the old model or the new one
         unfitted = {name: value for name, value in vars(self).items() if not name.endswith("_")}
@@ -269,15 +298,22 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
     def _inputs_of(self, X: Any) -> Collection:
         """Inputs of a fitted model, checked once."""
         check_is_fitted(self, "map_")
+        X = outputs_in_memory(X, "X")
         inputs = check_inputs(self, listed(X), self.input_kernel_, reset=False)
         if self._kept is not None and self.input_kernel_.pairwise:
             inputs = take(inputs.T, self._kept).T
         return inputs
 
     def _points_of(self, X: Any) -> Array:
-        inputs = self._inputs_of(X)
+        check_is_fitted(self, "map_")
+        blocks = new_inputs(self, X)
         with at_most(self.n_jobs):
-            return to_backend_of(self.embedding_.outputs_, self.map_.points(inputs))
+            if blocks is None:
+                found = self.map_.points(self._inputs_of(X))
+            else:
+                whole: Any = self.map_
+                found = whole.points(blocks) if isinstance(whole, PointMap) else joined(blocks.each(whole.points))
+        return to_backend_of(self.embedding_.outputs_, found)
 
     @property
     def candidate_rule_(self) -> CandidateRule:

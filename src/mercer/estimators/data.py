@@ -32,6 +32,7 @@ from mercer.core.collections import (
 )
 from mercer.core.collections import listed as listed
 from mercer.core.sparse_rows import is_sparse
+from mercer.estimators.in_blocks import check_block_inputs, inputs_in_blocks, outputs_in_memory
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.solvers.base import sub_inputs
@@ -352,32 +353,38 @@ def check_pairs(  # noqa: PLR0913
             f"output_kernel={output_kernel!r} takes a Gram matrix for y, which cannot be decoded or sliced; pass "
             "Precomputed(gram) as the kernel, and positions in it as y"
         )
-    X, y = listed(X), listed(y)
     metadata = copy(estimator)  # a fit that fails leaves the estimator as it was
-    inputs = check_inputs(metadata, X, input_kernel, reset=True)
+    blocks, y = inputs_in_blocks(estimator, X), listed(outputs_in_memory(y))
+    inputs: Any
+    if blocks is None:
+        inputs = seen = check_inputs(metadata, listed(X), input_kernel, reset=True)
+    else:
+        inputs, seen = check_block_inputs(metadata, blocks, input_kernel)
     if not sparse.issparse(y):
         reject_non_collection(y, "y")
     codec = TargetCodec.of(y, output_kernel)
     outputs = codec.encode(y, output_kernel, "y")
     check_lengths(inputs, outputs)
-    _check_sizes(inputs, input_kernel, "X")
+    _check_sizes(seen, input_kernel, "X")
     _check_sizes(outputs, output_kernel, "y")
     weight, group, kept = check_weights_and_groups(sample_weight, groups, count(outputs))
     if kept is not None:
         inputs, outputs = sub_inputs(input_kernel, inputs, kept, kept), take(outputs, kept)
+        seen = inputs if blocks is None else seen
     all_outputs = outputs
     if extra_outputs is not None:
         all_outputs = _with_extra(outputs, listed(extra_outputs), codec, output_kernel)
-    input_kernel = input_kernel.resolve(inputs, checked=True)
+    input_kernel = input_kernel.resolve(seen, checked=True)
     output_kernel = output_kernel.resolve(all_outputs, checked=True)
-    _check_seen(inputs, input_kernel, "X")
+    _check_seen(seen, input_kernel, "X")
     _check_seen(outputs, output_kernel, "y")
     return Pairs(inputs, outputs, all_outputs, codec, input_kernel, output_kernel, metadata, weight, group, kept=kept)
 
 
 def check_vector_pairs(estimator: Any, source: Any, X: Any, y: Any, weights_and_groups: tuple[Any, Any]) -> Pairs:
     """Check the data of `fit` for outputs that are vectors; rows without any output or any weight are left out."""
-    metadata = copy(estimator)
+    metadata, y = copy(estimator), outputs_in_memory(y)
+    inputs_in_blocks(estimator, X)  # refused, but for memory maps
     inputs = check_inputs(metadata, listed(X), source, reset=True)
     Y, observed, flat = check_targets(y, type(estimator).__name__, estimator.handles_missing)
     check_lengths(inputs, Y)

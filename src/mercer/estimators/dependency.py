@@ -137,7 +137,9 @@ class DependencyEstimator(ObjectEstimator):
         Parameters
         ----------
         X, y : collections of the same length
-            Inputs and outputs: arrays with one row per object, or lists, object arrays, pandas columns of objects.
+            Inputs and outputs: arrays with one row per object, or lists, object arrays, pandas columns of objects. X may be
+            read in blocks, in bounded memory: a memory map, files and batches by `mercer.io`, or a collection of Dask. Kernels
+            then learn their parameters from 20,000 inputs drawn at random, and copies of a pair are not looked for.
         extra_outputs : collection, optional
             Outputs without an input (Weston §5), for the embedding, the covariance and the candidates.
         sample_weight : array (n,), optional
@@ -149,6 +151,11 @@ class DependencyEstimator(ObjectEstimator):
         self._check_operator()
         pairs = check_pairs(self, X, y, extra_outputs, sample_weight, groups)
         return self._learn(pairs, self.decoder, self.embedding)
+
+    @property
+    def reads_blocks(self) -> bool:
+        """True if training inputs may be read in blocks: for ridge regression."""
+        return self.regressor is None
 
     def learner(self) -> Learner:
         """Return the ridge with these parameters, or the learner of `regressor`."""

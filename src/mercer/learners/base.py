@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.core.arrays import Array, NumericalWarning, like, namespace
+from mercer.core.blocks import RowBlocks
 from mercer.core.collections import Collection, concatenate, count, distinct, take, united
 from mercer.core.threads import side_by_side
 from mercer.decoders.base import Decoder
@@ -139,9 +140,10 @@ class LearningProblem:
         """Return the problem with the copies of each pair in one group, so that no pair is predicted from its copy.
 
         Copies are pairs with equal inputs and equal outputs, as the kernels see them. Equal inputs whose outputs differ are
-        repeated measurements, and are left out as before. Nothing changes without a `rule` that leaves pairs out.
+        repeated measurements, and are left out as before. Nothing changes without a `rule` that leaves pairs out, nor for
+        inputs in blocks, which are not compared with each other.
         """
-        if rule is None or not rule.leaves_out:
+        if rule is None or not rule.leaves_out or isinstance(self.inputs, RowBlocks):
             return self
         _, inputs = distinct(self.inputs, getattr(self.kernel, "key", None))
         if int(inputs.max()) + 1 == self.size:

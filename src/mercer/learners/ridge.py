@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_numpy_array, like, namespace, to_numpy
+from mercer.core.blocks import Unread
 from mercer.core.collections import Collection, count, take
 from mercer.core.validation import check_instance
 from mercer.embeddings.base import Embedding
@@ -106,7 +107,7 @@ class Ridge(Learner):
         alpha, alphas, path = ridge.alpha, None, None
         exact = getattr(factorization, "exact", True)
         if alpha is not None and not solver.one_alpha and isinstance(ridge.kernel, Kernel):  # others warn themselves
-            warn_if_lost(alpha, float(np.mean(to_numpy(ridge.kernel.diag(ridge.inputs)))))
+            warn_if_lost(alpha, ridge.mean_norm)
         if rule is not None:
             if not exact and problem.observed is None:
                 rule = KFold(min(5, ridge.size), rule.alphas)  # an iteration has no exact leave-one-out
@@ -130,7 +131,7 @@ class Ridge(Learner):
         if self.keep_dual:
             attributes |= _dual_attributes(factorization, found, alpha)
         left_out = factorization.left_out_points(alpha) if problem.decoder.needs_left_out_points and exact else None
-        weighs = self.has_weights and problem.embedding.fixed and problem.observed is None
+        weighs = self.has_weights and problem.embedding.fixed and problem.observed is None and not ridge.in_blocks
         held = None if exact else (self, problem.held())
         parts = (found.basis, found.coefficients, found.intercept)
         return FittedRidge(*parts, ridge, solver, alpha, attributes, weighs, left_out, held)
@@ -194,6 +195,12 @@ class FittedRidge(PointMap):
     """The left-out points, if the fit needed them."""
     held: tuple[Ridge, LearningProblem] | None = None
     """The learner and the problem to fit on folds, if pairs cannot be left out exactly."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # training inputs in blocks are not copied, and are not needed to predict
+        unread: Any = Unread(self.ridge.size)
+        held = replace(self.ridge, inputs=unread) if self.ridge.in_blocks else self.ridge
+        return vars(self) | {"ridge": held}
 
     @property
     def groups(self) -> np.ndarray | None:
@@ -277,7 +284,8 @@ def _refitter(learner: Ridge, problem: LearningProblem, solver: Solver) -> Refit
             source = shared()
         part = source.refitted(train)
         ridge = learner._ridge_problem(part, None)
-        factorization = learner._solver().choose(ridge).part.factorize(ridge).for_choosing_alpha
+        chosen = learner._solver().for_part(ridge.size).choose(ridge).part
+        factorization = chosen.factorize(ridge).for_choosing_alpha
         queries = sub_inputs(source.kernel, source.inputs, held_out, train)
 
         def points(alpha: float) -> Array:

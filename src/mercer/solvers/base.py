@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 
 from mercer.core import memory
 from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace, not_psd_message, on_device, to_numpy
+from mercer.core.blocks import RowBlocks
 from mercer.core.collections import Collection, count, take
 from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.base import Kernel
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = 2**24  # most kernel values a prediction holds at once
 _WAY_OUT = "use solver='auto', ConjugateGradient() or LowRank(rank=...), whose memory grows with n·rank and not with n²"
+_DRAWN = 20_000  # inputs in blocks that are drawn for a mean
 
 
 @dataclass
@@ -42,7 +44,7 @@ class RidgeProblem:
     kernel : Kernel
         k, resolved.
     inputs : collection
-        The n training inputs, checked.
+        The n training inputs, checked; in memory, or in blocks (`mercer.core.blocks.RowBlocks`).
     targets : array (n, r), optional
         V; None for the n×n identity, whose points are weights on the training outputs.
     operator : Operator
@@ -83,9 +85,22 @@ class RidgeProblem:
         """The inputs, encoded once for the Gram matrix and for predictions."""
         return self.kernel.prepare(self.inputs, checked=True)
 
-    def basis(self) -> KernelBasis:
+    def basis(self) -> Any:
         """Return the kernel values of new inputs, by which predictions are made."""
+        if isinstance(self.inputs, RowBlocks):
+            return BlockBasis(self.kernel, self.inputs)
         return KernelBasis.of(self.kernel, self.prepared)
+
+    @property
+    def in_blocks(self) -> bool:
+        """True if the inputs are read in blocks and are not in memory."""
+        return isinstance(self.inputs, RowBlocks)
+
+    @cached_property
+    def mean_norm(self) -> float:
+        """The mean of k(x, x) over the inputs, or over a sample of those in blocks."""
+        some = self.inputs.sample(_DRAWN)[1] if isinstance(self.inputs, RowBlocks) else self.inputs
+        return float(np.mean(to_numpy(self.kernel.diag(some))))
 
     @property
     def size(self) -> int:
@@ -331,6 +346,45 @@ class KernelBasis:
 
 
 @dataclass
+class BlockBasis:
+    """Kernel values against all training inputs, which are read in blocks."""
+
+    kernel: Kernel
+    inputs: RowBlocks
+
+    @property
+    def columns(self) -> int:
+        """The number of training inputs."""
+        return len(self.inputs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            "conjugate gradients predict from all training inputs, which are read in blocks and not saved; use "
+            "solver=LowRank(rank), or train on inputs in memory"
+        )
+
+    def times(self, inputs: Collection, coefficients: Array) -> Array:
+        """Return the kernel values of each input times the coefficients, block by block."""
+        own = self.kernel.prepare(inputs, checked=True)
+        most = max(1, _NUMBERS // max(1, len(own)))
+        return self.inputs.total(CrossProduct(self.kernel, own), coefficients, most=most)[0]
+
+
+@dataclass
+class CrossProduct:
+    """Kernel values of some inputs against those of a block, times the coefficients of the block."""
+
+    kernel: Kernel
+    inputs: Any
+
+    def __call__(self, block: Collection, coefficients: Array) -> tuple[Array]:
+        """Return one row for each input."""
+        values = self.kernel(self.inputs, self.kernel.prepare(block, checked=True))
+        check_finite(values, self.kernel, "input")
+        return (like(values, coefficients) @ coefficients,)
+
+
+@dataclass
 class FeatureBasis:
     """Explicit features of the inputs."""
 
@@ -359,8 +413,19 @@ class PointMap:
         """The point of an input that is like no training input; None for zero."""
         return getattr(self.basis, "origin", self.intercept)
 
-    def points(self, inputs: Collection) -> Array:
+    @property
+    def point_map(self) -> PointMap:
+        """The map alone, without the training pairs that a subclass may hold."""
+        return PointMap(self.basis, self.coefficients, self.intercept)
+
+    def points(self, inputs: Any) -> Array:
         """Return one row of coordinates for each input, a batch at a time."""
+        if isinstance(inputs, RowBlocks):
+            # training inputs in blocks are read here, and not by a task on the blocks of others
+            here = isinstance(self.basis, BlockBasis)
+            read = (self.points(block) for _, block in inputs.blocks())
+            parts: list[Any] = list(read if here else inputs.each(self.point_map.points))
+            return namespace(parts[0]).concat(parts)
         n, step = count(inputs), max(1, _NUMBERS // max(1, self.basis.columns))
         if n <= step:
             return self._affine(inputs)
@@ -368,8 +433,11 @@ class PointMap:
         return namespace(parts[0]).concat(parts)
 
     def _affine(self, inputs: Collection) -> Array:
-        values = self.basis.values(inputs, self.coefficients)
-        found = values if self.coefficients is None else values @ self.coefficients
+        if self.coefficients is not None and hasattr(self.basis, "times"):
+            found = self.basis.times(inputs, self.coefficients)
+        else:
+            values = self.basis.values(inputs, self.coefficients)
+            found = values if self.coefficients is None else values @ self.coefficients
         return found if self.intercept is None else found + like(self.intercept, found)
 
 
@@ -383,6 +451,8 @@ class Solver(BaseEstimator):
     """True if it solves for one value of alpha only; `Auto` then asks it for one alpha only."""
     makes_gram: bool = False
     """True if the whole Gram matrix of the inputs is made, which folds may share."""
+    reads_blocks: bool = False
+    """True if inputs may be read in blocks and need not be in memory."""
     why: str = "it supports the problem"
     """One sentence on why this solver is chosen; ``{kernel}`` stands for that of the inputs."""
 
@@ -390,9 +460,21 @@ class Solver(BaseEstimator):
         """Return the reason why this solver cannot solve `problem`; None if it can."""
         return None
 
+    def against(self, problem: RidgeProblem) -> str | None:
+        """Return the reason of `supports`, or that inputs in blocks are not for this solver; None if it can solve it."""
+        if problem.in_blocks and not self.reads_blocks:
+            return (
+                "it works on inputs in memory, and these are read in blocks, for LowRank(rank) and ConjugateGradient()"
+            )
+        return self.supports(problem)
+
+    def for_part(self, size: int) -> Solver:
+        """Return the solver for `size` pairs of a problem it was given for, as in a fold."""
+        return self
+
     def choose(self, problem: RidgeProblem) -> Choice:
         """Return the solver for this problem, and the reason; raise ValueError if it is not supported."""
-        against = self.supports(problem)
+        against = self.against(problem)
         if against is not None:
             raise ValueError(f"solver={self!r} does not solve this problem: {against}")
         return Choice(clone(self), "given")
@@ -478,7 +560,7 @@ class Auto(Solver):
         crowded: list[str] = []
         last = None
         for solver in self._in_order():
-            against = "it solves one alpha" if solver.one_alpha and problem.alpha is None else solver.supports(problem)
+            against = "it solves one alpha" if solver.one_alpha and problem.alpha is None else solver.against(problem)
             if against is not None:
                 refused.append(f"{solver!r}: {against}")
                 continue

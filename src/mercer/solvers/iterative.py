@@ -19,7 +19,8 @@ from mercer.solvers.conjugate_gradient import iterate
 from mercer.solvers.exact import separable_only
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.kernel_products import KernelProducts
-from mercer.solvers.low_rank import COPIES, LowRank, warn_of_outputs
+from mercer.solvers.low_rank import COPIES, LowRank, blocks_only, warn_of_outputs
+from mercer.solvers.streamed import most_features
 from mercer.solvers.structured import Structured
 
 _LEAST_TOL = 1e-14
@@ -89,9 +90,11 @@ class ConjugateGradient(Solver):
         self.device = device
         self.random_state = random_state
 
+    reads_blocks = True
+
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return a reason for operators that are not separable, and missing targets."""
-        return separable_only(problem)
+        """Return a reason for operators that are not separable, missing targets, and what inputs in blocks do not have."""
+        return separable_only(problem) or blocks_only(problem)
 
     def reason(self, problem: RidgeProblem) -> str:
         """Return why this solver is chosen."""
@@ -128,11 +131,11 @@ class ConjugateGradient(Solver):
 
     def _share(self, problem: RidgeProblem) -> float:
         """The share of the trace at which the preconditioner is good enough."""
-        alpha, norms = problem.alpha, problem.prepared.norms
+        alpha = problem.alpha
         if alpha is None or problem.wants_left_out or not problem.operator.is_identity:
             return _SHARE
         # the condition number is below two once less than alpha is left of the trace
-        return min(max(_SHARE, alpha / max(float(namespace(norms).sum(norms)), alpha)), 0.5)
+        return min(max(_SHARE, alpha / max(problem.size * problem.mean_norm, alpha)), 0.5)
 
     def report(self, factorization: Factorization, embedding: Any) -> None:
         """Set the rank of the preconditioner, the number of iterations and the residual."""
@@ -143,6 +146,8 @@ class ConjugateGradient(Solver):
     def _default_rank(self, problem: RidgeProblem) -> int:
         n = problem.size
         fitting = memory.available_bytes(problem.inputs) // (8 * n * COPIES)
+        if problem.in_blocks:  # the columns are made again for each product
+            fitting = most_features(problem.inputs)
         return max(1, min(n, max(_LEAST_RANK, int(_PER_ROOT * n**0.5)), fitting))
 
 

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from mercer.core.arrays import Array, is_numpy_array, like, namespace, on_device
+from mercer.core.blocks import RowBlocks
 from mercer.core.collections import Collection, count, take
 from mercer.kernels.base import Kernel
 
 _EDGE, _LAUNCHED_EDGE = 1024, 8192
 """Objects on each side of a tile, and for libraries that may run on a device, where each operation costs a launch."""
+
+
+@dataclass
+class Tile:
+    """The share of the kernel values between two blocks of inputs in a product."""
+
+    kernel: Kernel
+
+    def __call__(self, own: Any, other: Any, rows: Array, others: Array) -> tuple[Array, Array]:
+        """Return what the tile adds to the rows of its own block and to those of the other."""
+        left = self.kernel.prepare(own, checked=True)
+        right = None if other is None else self.kernel.prepare(other, checked=True)
+        values = like(self.kernel(left, right), rows)
+        return values @ others, values.T @ rows
 
 
 class KernelProducts:
@@ -31,7 +47,10 @@ class KernelProducts:
     """
 
     def __init__(self, kernel: Kernel, inputs: Collection) -> None:
-        self.kernel, n = kernel, count(inputs)
+        self.kernel, self.blocks = kernel, inputs if isinstance(inputs, RowBlocks) else None
+        if self.blocks is not None:
+            return
+        n = count(inputs)
         plain = is_numpy_array(inputs)
         # a Gram matrix that the user holds is one tile
         edge = n if kernel.pairwise else _EDGE if plain else _LAUNCHED_EDGE
@@ -41,6 +60,8 @@ class KernelProducts:
 
     def __call__(self, rows: Array) -> Array:
         """Return k times `rows`."""
+        if self.blocks is not None:
+            return self.blocks.tiles(Tile(self.kernel), rows, most=_LAUNCHED_EDGE)
         if not self.threaded:
             return self._every(0, 1, rows)
         from numba import get_num_threads

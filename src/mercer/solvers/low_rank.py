@@ -6,15 +6,19 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+from sklearn.base import clone
+
 from mercer.core import memory
 from mercer.core.arrays import NumericalWarning, on_device
 from mercer.core.columns import ColumnChoice
+from mercer.core.validation import is_whole
 from mercer.embeddings.pivoted import Pivoted
 from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite, register
 from mercer.solvers.exact import separable_only
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.feature_ridge import FeatureRidge, FeatureSpace
 from mercer.solvers.ridge_path import RidgePath
+from mercer.solvers.streamed import PivotFeatures, StreamedRidge, as_rows, most_features
 from mercer.solvers.structured import Structured
 
 COPIES = 6
@@ -25,6 +29,10 @@ class LowRank(Solver):
     r"""Few columns of the Gram matrices, :math:`k \approx G G^\top`: O(n m² + m³) in place of O(n³).
 
     Predictions use the same factors as training, so the model is exact for the kernel :math:`G G^\top`.
+
+    Inputs may be read in blocks (see `mercer.io.open_rows`), and columns that would not fit in memory are not kept: the pivots
+    are then chosen among inputs drawn at random, 20,000 or five for each pivot, and a pass over all inputs adds up
+    :math:`G^\top G` and :math:`G^\top V`. Leaving pairs out takes another pass.
 
     Parameters
     ----------
@@ -66,11 +74,16 @@ class LowRank(Solver):
         self.pivots = pivots
         self.random_state = random_state
 
+    reads_blocks = True
     why = "few columns of {kernel!r} stand for all of it; see residual_ for what they leave out"
 
     def supports(self, problem: RidgeProblem) -> str | None:
-        """Return a reason for operators that are not separable, and missing targets."""
-        return separable_only(problem)
+        """Return a reason for operators that are not separable, missing targets, and what inputs in blocks do not have."""
+        return separable_only(problem) or blocks_only(problem)
+
+    def for_part(self, size: int) -> LowRank:
+        """Return the solver with a rank that `size` pairs have."""
+        return self if self.rank is None else clone(self).set_params(rank=min(self.rank, size))
 
     def output_embedding(self) -> Pivoted:
         """Return the factor of the output side, with the same rank, tolerance and choice of columns."""
@@ -83,15 +96,24 @@ class LowRank(Solver):
 
     def factorize(self, problem: RidgeProblem) -> Factorization:
         """Factor the Gram matrix on few columns; diagonalise the factor unless one map is all that is asked for."""
+        if self.rank is not None and is_whole(self.rank) and self.rank > problem.size:
+            raise ValueError(
+                f"rank={self.rank}, and there are {problem.size} training pairs; expected at most as many columns, or None to "
+                "go by tol alone"
+            )
         found = self.approximation(problem)
         assert found.rank is not None
         _warn_low_rank(found.residual, "input", found.rank)
         return found
 
-    def approximation(self, problem: RidgeProblem) -> FeatureRidge | RidgePath:
+    def approximation(self, problem: RidgeProblem) -> FeatureRidge | RidgePath | StreamedRidge:
         """Return the same as `factorize`, without a warning if much is left out."""
         kernel, inputs = problem.kernel, problem.inputs
         n = problem.size
+        if self._streams(problem):
+            most = min(n, most_features(inputs) if self.rank is None else self.rank)
+            choice = ColumnChoice(most, self.tol, self.pivots, self.random_state)
+            return StreamedRidge(problem, PivotFeatures.chosen(kernel, as_rows(inputs), choice, self.device))
         fitting = memory.available_bytes(inputs) // (8 * n * COPIES)
         rank = max(1, fitting) if self.rank is None and fitting < n else self.rank
         found = ColumnChoice(rank, self.tol, self.pivots, self.random_state).factor(kernel, inputs)
@@ -107,6 +129,33 @@ class LowRank(Solver):
         path = RidgePath.of(problem, spectrum, basis)
         path.rank = m
         return path
+
+    def _streams(self, problem: RidgeProblem) -> bool:
+        """Return True for inputs in blocks, and for those in memory if the columns asked for would not fit beside them."""
+        if problem.in_blocks:
+            return True
+        if (
+            self.rank is None
+            or not is_whole(self.rank)
+            or problem.kernel.pairwise
+            or blocks_only(problem, "") is not None
+        ):
+            return False
+        needed = 8 * COPIES * problem.size * min(self.rank, problem.size)
+        return needed > 8 * memory.SMALL and needed > memory.available_bytes(problem.inputs)
+
+
+def blocks_only(problem: RidgeProblem, reason: str = "inputs are read in blocks, and ") -> str | None:
+    """Return a reason for what inputs in blocks do not have: points as weights, and groups that are left out."""
+    if not (problem.in_blocks or not reason):
+        return None
+    if problem.kernel.pairwise:
+        return f"{reason}a Gram matrix is not"
+    if problem.targets is None:
+        return f"{reason}outputs need coordinates; pass embedding=Pivoted(rank), or a decoder that takes coordinates"
+    if problem.groups is not None and (problem.alpha is None or problem.wants_left_out):
+        return f"{reason}groups cannot be left out of them; pass alpha=number, or inputs in memory"
+    return None
 
 
 def warn_of_outputs(embedding: Any) -> float:

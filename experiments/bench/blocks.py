@@ -1,0 +1,113 @@
+"""``bench blocks``: a low-rank fit on inputs in a memory map, beside the matrix products it is made of, and top-k searches.
+
+``python -m experiments.bench.blocks N`` prints the seconds of one fit, those of its products, its peak in GiB, its residual and
+its test error over that of the mean.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.bench import problems
+from experiments.bench.peaks import held
+from experiments.bench.reporting import finish, measure_in_process
+from experiments.bench.timing import Bar, Rows, row
+from mercer import DependencyEstimator
+from mercer.core.arrays import gram_of, solve_triangular
+from mercer.kernels import Gaussian
+from mercer.report import Result, tracked
+from mercer.solvers import LowRank
+
+FEATURES, OUTPUTS, RANK, ALPHA = 50, 20, 1000, 1.0
+STEP = 8192
+"""Rows that are drawn, and multiplied, at a time."""
+PAIRS, LARGE, QUICK = (100_000,), 1_000_000, (5000,)
+
+
+def main(output: Path | None = None, quick: bool = False, large: bool = False) -> None:
+    """Measure fits, print the table, and write the result as JSON to `output`."""
+    begin, rows = time.perf_counter(), []
+    sizes = QUICK if quick else PAIRS + ((LARGE,) if large else ())
+    with tracked("bench blocks", len(sizes)) as step:
+        for n in sizes:
+            step(f"n = {n}")
+            rows += fit_rows(n)
+    parameters = {"features": FEATURES, "outputs": OUTPUTS, "rank": RANK, "alpha": ALPHA}
+    finish(Result("bench-blocks", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin), output)
+
+
+def fit_rows(n: int) -> Rows:
+    """Measure one fit in a process of its own."""
+    seconds, products, peak, residual, error = measure_in_process("blocks", n)
+    name, found = "low rank, memory map", {"n": n, "seconds": seconds, "products": products}
+    large = n >= LARGE
+    return [
+        row(name, "× the time of its products", [seconds / products], Bar(2.0) if n >= PAIRS[0] else None, **found),
+        row(name, "peak memory, GiB", [peak], Bar(8.0) if large else None, n=n),
+        row(name, "share of the trace left out", [residual], n=n),
+        row(name, "test error over that of the mean", [error], n=n),
+    ]
+
+
+def measure(n: int, rank: int = RANK) -> tuple[float, float, float, float, float]:
+    """Return the seconds of a fit and of its products, its peak in GiB, its residual and its relative test error."""
+    with tempfile.TemporaryDirectory() as folder:
+        inputs, outputs = write(Path(folder), n)
+        model = DependencyEstimator(Gaussian((2.0 * FEATURES) ** 0.5), solver=LowRank(rank), alpha=ALPHA)
+        before, begin = held("VmRSS"), time.perf_counter()
+        model.fit(inputs, outputs)
+        seconds = time.perf_counter() - begin
+        peak = (held("VmHWM") - before) / 2**30
+        return seconds, _products(inputs, outputs, rank), peak, model.solver_.residual_, _error(model)
+
+
+def write(folder: Path, n: int) -> tuple[Any, Any]:
+    """Write inputs and outputs to files, a block at a time, and map them."""
+    random = np.random.default_rng(problems.SEED)
+    mix = random.standard_normal((FEATURES, OUTPUTS))
+    files = []
+    for name, width in (("inputs", FEATURES), ("outputs", OUTPUTS)):
+        files.append(np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.float64, (n, width)))
+    for start in range(0, n, STEP):
+        some = slice(start, min(start + STEP, n))
+        files[0][some], files[1][some] = draw(random, some.stop - start, mix)
+    for file in files:
+        file.flush()
+    return np.load(folder / "inputs.npy", mmap_mode="r"), np.load(folder / "outputs.npy", mmap_mode="r")
+
+
+def draw(random: Any, n: int, mix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Draw normal inputs, and smooth functions of them with noise."""
+    inputs = random.standard_normal((n, FEATURES))
+    return inputs, np.tanh(inputs @ mix / FEATURES**0.5) + 0.3 * random.standard_normal((n, OUTPUTS))
+
+
+def _products(inputs: Any, outputs: Any, rank: int) -> float:
+    """The seconds of the products of a fit: kernel values, a triangular system, and the normal equations."""
+    pivots, triangle = np.asarray(inputs[:rank]), np.tril(np.ones((rank, rank))) * 0.01 + np.eye(rank)
+    gram: Any = np.zeros((rank, rank))
+    right: Any = np.zeros((rank, OUTPUTS))
+    begin = time.perf_counter()
+    for start in range(0, len(inputs), STEP):
+        values = np.asarray(inputs[start : start + STEP]) @ pivots.T
+        features = solve_triangular(triangle, values.T).T
+        gram += gram_of(features)
+        right += features.T @ outputs[start : start + STEP]
+    return time.perf_counter() - begin
+
+
+def _error(model: DependencyEstimator) -> float:
+    random = np.random.default_rng(problems.SEED)
+    mix = random.standard_normal((FEATURES, OUTPUTS))
+    inputs, outputs = draw(np.random.default_rng(problems.SEED + 1), 2000, mix)
+    return float(np.mean((model.predict(inputs) - outputs) ** 2) / np.var(outputs, axis=0).mean())
+
+
+if __name__ == "__main__":
+    print(*measure(int(sys.argv[1])))

@@ -1,0 +1,367 @@
+"""Ridge regression on few features of inputs that are read block by block: the features are never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mercer.core import memory
+from mercer.core.arrays import (
+    Array,
+    add_to_diagonal,
+    cholesky,
+    clip_spectrum,
+    eigh,
+    gram_of,
+    is_array,
+    like,
+    namespace,
+    on_device,
+    solve_triangular,
+    to_numpy,
+)
+from mercer.core.blocks import ArrayBlocks, RowBlocks
+from mercer.core.collections import take
+from mercer.core.pivoted import PivotedFactor
+from mercer.operators.base import OperatorSpectrum
+from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem, check_finite
+from mercer.solvers.factorization import Factorization
+
+SAMPLE, EACH = 20_000, 5
+"""Inputs among which the pivots are chosen: at least, and for each of them."""
+
+_NUMBERS, _LEAST_ROWS = 2**23, 1024
+"""Features held at a time, 64 MiB of doubles, and the least number of rows of a block."""
+
+_WITHOUT = (
+    "inputs that are read in blocks have no weights on all training outputs; predict points, or pass inputs in memory"
+)
+
+
+@dataclass
+class PivotFeatures:
+    """The map from inputs to features, by kernel values against few pivots."""
+
+    kernel: Any
+    pivots: Any
+    """The pivots, prepared by the kernel."""
+    factor: Any
+    """Turns kernel values into features, by `extend`."""
+    near: Array
+    """Roughly the mean of the features."""
+    device: str | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        triangular = isinstance(self.factor, PivotedFactor)
+        return len(self.factor.pivots) if triangular else self.factor.mixing.shape[1]
+
+    @classmethod
+    def chosen(cls, kernel: Any, inputs: RowBlocks, choice: Any, device: str | None) -> PivotFeatures:
+        """Choose the pivots among inputs drawn at random, by the rule of a `ColumnChoice`."""
+        most = max(SAMPLE, EACH * (choice.rank or 0))
+        _, drawn = inputs.sample(most, choice.random_state)
+        drawn = on_device(drawn, device) if is_array(drawn) and kernel.takes_vectors else drawn
+        found = choice.factor(kernel, drawn)
+        near = on_device(namespace(found.factor).mean(found.factor, axis=0), device)
+        pivots = kernel.prepare(take(drawn, found.pivots), checked=True)
+        if isinstance(found, PivotedFactor):
+            # the rows of other inputs are not kept
+            found = PivotedFactor(np.arange(len(found.pivots)), found.triangle, found.residual)
+        else:
+            found = replace(found, factor=None)
+        return cls(kernel, pivots, found, near, device)
+
+    def __call__(self, block: Any) -> tuple[Array, Array]:
+        """Return the features of the inputs of a block, and k(x, x) of each."""
+        if self.device is not None and is_array(block) and self.kernel.takes_vectors:
+            block = on_device(block, self.device)
+        own = self.kernel.prepare(block, checked=True)
+        values = on_device(self.kernel(own, self.pivots), self.device)
+        check_finite(values, self.kernel, "input")
+        return self.factor.extend(values), own.norms
+
+
+@dataclass
+class _Equations:
+    """The share of a block in the normal equations, seen from a mean that is roughly that of the features."""
+
+    features: PivotFeatures
+    near: Array
+    level: Array
+
+    def __call__(self, block: Any, targets: Array, *roots: Any) -> tuple[Any, ...]:
+        rows, norms = self.features(block)
+        xp = namespace(rows)
+        left = namespace(norms).sum(norms), xp.sum(rows * rows)
+        rows = rows - like(self.near, rows)
+        targets = like(targets, rows) - like(self.level, rows)
+        sums = xp.sum(rows, axis=0)
+        if roots:
+            root = like(roots[0], rows)[:, None]
+            sums, rows, targets = (root[:, 0] * root[:, 0]) @ rows, rows * root, targets * root
+        return gram_of(rows), rows.T @ targets, sums, float(left[0]), float(left[1]), xp.sum(targets * targets, axis=0)
+
+
+@dataclass
+class _LeftOut:
+    """Residuals and leverages of the pairs of a block, for some filters of the path."""
+
+    features: PivotFeatures
+    centre: Array
+    rotation: Array
+    """Takes centred features to rows of U."""
+    level: Array
+    vectors: Array | None
+    """Q, of the operator."""
+    shrunk: Sequence[tuple[Array, Array]]
+    """1 − R and (1 − R) UᵀV Q of each alpha."""
+    total: float
+    """The sum of the weights; 0 without an intercept."""
+    risks: bool
+    """True for squared lengths in place of the residuals."""
+
+    def __call__(self, block: Any, targets: Array, *roots: Any) -> list[Array]:
+        rows, _ = self.features(block)
+        xp = namespace(rows)
+        rows = (rows - like(self.centre, rows)) @ like(self.rotation, rows)
+        targets = like(targets, rows) - like(self.level, rows)
+        vectors = None if self.vectors is None else like(self.vectors, rows)
+        targets = targets if vectors is None else targets @ vectors
+        weights = like(roots[0] ** 2, rows)[:, None] if roots else None
+        squares = rows * rows if weights is None else rows * rows * weights
+        own: Any = 0.0 if self.total == 0.0 else (1.0 if weights is None else weights) / self.total
+        found: list[Any] = []
+        for kept, inside in self.shrunk:
+            left = targets - rows @ like(inside, rows)
+            left = left / (1.0 - own - squares @ like(kept, rows))
+            if self.risks:
+                found.append(to_numpy(xp.sum(left * left, axis=1)))
+            else:
+                found.append(left if vectors is None else left @ vectors.T)
+        return found
+
+
+@dataclass
+class _Times:
+    """The transposed features of a block times rows of the block, weighted."""
+
+    features: PivotFeatures
+    centre: Array
+
+    def __call__(self, block: Any, rows: Array, *roots: Any) -> tuple[Array]:
+        own = self.features(block)[0] - like(self.centre, rows)
+        return (own.T @ (rows * like(roots[0], rows)[:, None] if roots else rows),)
+
+
+@dataclass
+class _Applied:
+    """The features of a block times coefficients, weighted."""
+
+    features: PivotFeatures
+    centre: Array
+    coefficients: Array
+
+    def __call__(self, block: Any, *roots: Any) -> Array:
+        found = (self.features(block)[0] - like(self.centre, self.coefficients)) @ self.coefficients
+        return found * like(roots[0], found)[:, None] if roots else found
+
+
+class StreamedRidge(Factorization):
+    r"""Ridge regression on few features of inputs in blocks, :math:`w = (F^\top F + \alpha I)^{-1} F^\top V`.
+
+    A pass over the inputs adds up :math:`F^\top F` and :math:`F^\top V`; one alpha then takes a Cholesky factor of m×m, and a
+    path the eigenvectors. Exact leave-one-out needs the leverage of each pair, which takes a pass of its own.
+    """
+
+    def __init__(self, problem: RidgeProblem, features: PivotFeatures) -> None:
+        super().__init__(problem)
+        self.features, self.inputs, self.rank = features, as_rows(problem.inputs), features.size
+        self.reference, self.step = features.near, max(_LEAST_ROWS, _NUMBERS // self.rank)
+        self.roots = () if problem.roots is None else (problem.roots,)
+        self._factor: tuple[float, Array] | None = None
+        targets: Any = problem.targets
+        near = features.near
+        xp = namespace(near)
+        self.level = (
+            like(problem.mean(targets), near) if problem.fit_intercept else xp.zeros_like(targets_row(targets, near))
+        )
+        near = near if problem.fit_intercept else xp.zeros_like(near)
+        found = self.inputs.total(_Equations(features, near, self.level), targets, *self.roots, most=self.step)
+        self.gram, self.right, sums, whole, held, self.squares = found
+        self.residual = max(0.0, 1.0 - held / whole) if whole > 0 else 0.0
+        self.centre = near
+        if problem.fit_intercept:
+            # the centre was that of the sample, and the targets sum to zero around their mean
+            self.centre = near + sums / problem.total
+            self.gram = self.gram - sums[:, None] * (sums / problem.total)
+
+    def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
+        """Return B and b with h(x) = κ_x B + b."""
+        found = self._weights(alpha)
+        level = self.level - self.centre @ found if self.problem.fit_intercept else None
+        return self.features.factor.on_pivots(found), level
+
+    def _weights(self, alpha: float) -> Array:
+        """The coefficients on the features."""
+        if self.problem.operator.is_identity:
+            with suppress(np.linalg.LinAlgError):
+                return self._solved_features(self.right, alpha)
+        values, vectors = self.spectrum
+        gains = self._gains
+        inside = vectors.T @ self.right
+        inside = inside if self._rotation is None else inside @ self._rotation
+        inside = gains / (values[:, None] * gains + alpha) * inside
+        return vectors @ (inside if self._rotation is None else inside @ self._rotation.T)
+
+    def _solved_features(self, right: Array, alpha: float) -> Array:
+        """(FᵀF + αI)⁻¹ times `right`; raise LinAlgError if alpha is lost in rounding."""
+        if "spectrum" in vars(self):
+            values, vectors = self.spectrum
+            return vectors @ ((vectors.T @ right) / (values[:, None] + alpha))
+        if self._factor is None or self._factor[0] != alpha:
+            gram = namespace(self.gram).asarray(self.gram, copy=True)
+            self._factor = alpha, cholesky(add_to_diagonal(gram, alpha))
+        factor = self._factor[1]
+        return solve_triangular(factor, solve_triangular(factor, right), transpose=True)
+
+    def map(self, alpha: float) -> PointMap:
+        """Return the map from inputs to points."""
+        pivots = self.features.pivots
+        return PointMap(KernelBasis(self.problem.kernel, pivots, len(pivots)), *self.coefficients(alpha))
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues and eigenvectors of FᵀF, without those at rounding level."""
+        xp = namespace(self.gram)
+        scale = float(xp.linalg.trace(self.gram))
+        values, vectors = eigh(xp.asarray(self.gram, copy=True))
+        values = clip_spectrum(values, "the Gram matrix of the input features", scale=scale)
+        rounding = self.problem.size * float(xp.finfo(values.dtype).eps) * float(values[-1])
+        first = min(int(xp.sum(xp.astype(values <= rounding, xp.int64))), values.shape[0] - 1)
+        return values[first:], vectors[:, first:]
+
+    @cached_property
+    def _spectrum(self) -> OperatorSpectrum | None:
+        if self.problem.operator.is_identity:
+            return None
+        return self.problem.operator.spectrum(self.problem.operator_outputs(self, self.reference))
+
+    @property
+    def _gains(self) -> Array:
+        xp = namespace(self.reference)
+        return (
+            xp.ones_like(self.reference[:1]) if self._spectrum is None else like(self._spectrum.values, self.reference)
+        )
+
+    @property
+    def _rotation(self) -> Array | None:
+        vectors = None if self._spectrum is None else self._spectrum.vectors
+        return None if vectors is None else like(vectors, self.reference)
+
+    complete = False
+
+    def inside(self, rows: Array) -> Array:
+        """Return Uᵀ times `rows`, which are scaled."""
+        values, vectors = self.spectrum
+        return (vectors.T @ self._transposed(rows)) / namespace(values).sqrt(_positive(values))[:, None]
+
+    def outside(self, inside: Array) -> Array:
+        """Return U times `inside`."""
+        values, vectors = self.spectrum
+        return self._applied(vectors @ (inside / namespace(values).sqrt(_positive(values))[:, None]))
+
+    def whitened(self, inside: Array, ridge: float) -> Array:
+        """Return (S + ridge I)^{-1/2} times `inside`."""
+        return inside / namespace(inside).sqrt(self.spectrum[0] + ridge)[:, None]
+
+    def _transposed(self, rows: Array) -> Array:
+        return self.inputs.total(_Times(self.features, self.centre), rows, *self.roots, most=self.step)[0]
+
+    def _applied(self, coefficients: Array) -> Array:
+        task = _Applied(self.features, self.centre, coefficients)
+        return namespace(coefficients).concat(list(self.inputs.each(task, *self.roots, most=self.step)))
+
+    def centred_solve(self, right: Array, alphas: Array) -> Array:
+        """Return (F Fᵀ + αI)⁻¹ times `right`, which is orthogonal to the constant, with an alpha for each column."""
+        xp, first, inner = namespace(right), float(alphas[0]), self._transposed(right)
+        if bool(xp.all(alphas == first)):
+            with suppress(np.linalg.LinAlgError):
+                return (right - self._applied(self._solved_features(inner, first))) / first
+        values, vectors = self.spectrum
+        rounding = 1000.0 * float(xp.finfo(values.dtype).eps) * float(values[-1])
+        alphas = xp.clip(alphas, rounding, None)
+        return (right - self._applied(vectors @ ((vectors.T @ inner) / (values[:, None] + alphas)))) / alphas
+
+    def left_out_residuals(self, alpha: float) -> Array:
+        """Return vⱼ − h₋ⱼ(xⱼ) for each pair, by a pass over the inputs."""
+        parts = [part for (part,) in self._passed([alpha], risks=False)]
+        return namespace(parts[0]).concat(parts)
+
+    def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
+        """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair for each alpha, all by one pass over the inputs."""
+        parts = list(zip(*self._passed(alphas, risks=True), strict=True))
+        return iter([np.concatenate(part) for part in parts])
+
+    def _passed(self, alphas: Sequence[float], risks: bool) -> Iterator[list[Array]]:
+        problem, gains, (values, vectors) = self.problem, self._gains, self.spectrum
+        if problem.groups is not None:
+            raise ValueError("groups cannot be left out of inputs in blocks; pass inputs in memory, or alpha=number")
+        roots = namespace(values).sqrt(_positive(values))
+        inside = (vectors.T @ self.right) / roots[:, None]
+        inside = inside if self._rotation is None else inside @ self._rotation
+        shrunk = [values[:, None] * gains / (values[:, None] * gains + float(alpha)) for alpha in alphas]
+        task = _LeftOut(
+            self.features, self.centre, vectors / roots, self.level, self._rotation,
+            [(kept, kept * inside) for kept in shrunk], problem.total if problem.fit_intercept else 0.0, risks,
+        )  # fmt: skip
+        return self.inputs.each(task, problem.targets, *self.roots, most=self.step)
+
+    def generalized_risk(self, alpha: float, gram: Array | None = None) -> float:
+        """Return the mean squared residual over the squared mean of 1 − Hⱼⱼ; for the identity operator."""
+        xp, n, (values, vectors) = namespace(self.gram), self.problem.size, self.spectrum
+        left = alpha / (values + alpha)
+        inside = (vectors.T @ self.right) / xp.sqrt(_positive(values))[:, None]
+        squares = float(xp.sum(self.squares)) - float(xp.sum((1.0 - left * left)[:, None] * inside * inside))
+        free = float(xp.sum(left)) + n - values.shape[0] - self.problem.fit_intercept
+        return max(squares, 0.0) / n / (free / n) ** 2
+
+    @property
+    def scale(self) -> float:
+        """The size of alpha that is neither small nor large: the mean eigenvalue of k, times the largest gain of C."""
+        trace = float(namespace(self.gram).linalg.trace(self.gram))
+        return trace / self.problem.size * float(np.max(to_numpy(self._gains)))
+
+    def dual(self, alpha: float) -> Array:
+        """Return Z with h(x) = k_x Z C + b, on all training inputs."""
+        raise ValueError(_WITHOUT)
+
+    def on_weights(self) -> Factorization:
+        """Raise ValueError: weights on all training outputs would take n numbers for each input."""
+        raise ValueError(_WITHOUT)
+
+
+def _positive(values: Array) -> Array:
+    """Eigenvalues to divide by; ones if all are zero."""
+    return values if float(values[-1]) > 0 else namespace(values).ones_like(values)
+
+
+def targets_row(targets: Array, reference: Array) -> Array:
+    """Return the first row of the targets, as an array like `reference`."""
+    return like(targets[0, :], reference)
+
+
+def as_rows(inputs: Any) -> RowBlocks:
+    """Return inputs in memory as blocks, and those in blocks as they are."""
+    return inputs if isinstance(inputs, RowBlocks) else ArrayBlocks(inputs)
+
+
+def most_features(near: Any) -> int:
+    """Return the number of features whose Gram matrix, with copies, fits in the memory where `near` lives."""
+    return max(1, int((memory.available_bytes(near) / (8 * 6)) ** 0.5))

@@ -1,0 +1,147 @@
+"""Solvers on inputs in blocks give what they give on inputs in memory, and what dense algebra gives."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mercer.core import memory
+from mercer.core.arrays import gram_of, solve_triangular, to_numpy
+from mercer.core.blocks import ArrayBlocks, Batches
+from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
+from mercer.operators import ConditionalCovariance, Covariance, Identity
+from mercer.solvers import Auto, ConjugateGradient, Exact, LowRank, RidgeProblem, SparseSketch, streamed
+
+RANDOM = np.random.default_rng(0)
+X, NEW = RANDOM.standard_normal((90, 3)), RANDOM.standard_normal((7, 3))
+Y = np.sin(X @ RANDOM.standard_normal((3, 2))) + 0.1 * RANDOM.standard_normal((90, 2)) + 5.0
+WEIGHTS = RANDOM.uniform(0.5, 2.0, 90)
+WORDS = np.array(["".join(RANDOM.choice(list("abc"), RANDOM.integers(2, 7))) for _ in range(90)], dtype=object)
+ALPHAS = [0.01, 0.3, 2.0]
+
+
+def in_blocks(problem, size=17):
+    inputs = problem.inputs
+    return replace(problem, inputs=Batches(lambda: (inputs[i : i + size] for i in range(0, len(inputs), size))))
+
+
+def same(one, two, queries, atol=1e-8):
+    np.testing.assert_allclose(one.map(0.3).points(queries), two.map(0.3).points(queries), atol=atol)
+    np.testing.assert_allclose(one.left_out_points(0.3), two.left_out_points(0.3), atol=atol)
+    for risk, other in zip(one.risks(ALPHAS), two.risks(ALPHAS), strict=True):
+        np.testing.assert_allclose(risk, other, atol=atol)
+    assert one.scale == pytest.approx(two.scale)
+    assert one.residual == pytest.approx(two.residual, abs=1e-10)
+
+
+@pytest.mark.parametrize("operator", [Identity(), Covariance(), ConditionalCovariance(0.1)], ids=repr)
+@pytest.mark.parametrize("alpha", [None, 0.3])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weights"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_low_rank_in_blocks_is_low_rank_in_memory(operator, alpha, weights, intercept):
+    problem = RidgeProblem(Gaussian(2.0), X, Y, operator, alpha, intercept, weights)
+    for pivots in ("random", "greedy", SparseSketch()):
+        solver = LowRank(25, 0.0, pivots=pivots)
+        one, two = solver.factorize(problem), solver.factorize(in_blocks(problem))
+        same(one, two, NEW)
+        if operator.is_identity:
+            assert one.generalized_risk(0.3) == pytest.approx(two.generalized_risk(0.3))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "inputs", "queries"),
+    [(Gaussian(2.0), X, NEW), (Linear(), X, NEW), (Subsequence(2).normalized(), WORDS, WORDS[:5])],
+    ids=["Gaussian", "Linear", "strings"],
+)
+def test_a_complete_factor_in_blocks_is_exact(kernel, inputs, queries):
+    """All pivots: the exact solution, its whole path and leave-one-out."""
+    problem = RidgeProblem(kernel, inputs, Y)
+    found = LowRank(tol=0.0).factorize(in_blocks(problem))
+    same(Exact().factorize(problem), found, queries, atol=1e-6)
+
+
+@pytest.mark.parametrize("operator", [Identity(), Covariance()], ids=repr)
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weights"])
+def test_conjugate_gradients_in_blocks_are_exact(operator, weights):
+    problem = RidgeProblem(Gaussian(2.0), X, Y, operator, 0.3, True, weights)
+    dense = Exact().factorize(problem).map(0.3).points(NEW)
+    found = ConjugateGradient(rank=10, tol=1e-10).factorize(in_blocks(problem))
+    np.testing.assert_allclose(found.map(0.3).points(NEW), dense, atol=1e-7)
+    assert found.reached <= 1e-10
+    points = found.map(0.3).points(Batches(lambda: [NEW[:3], NEW[3:]]))
+    np.testing.assert_allclose(points, dense, atol=1e-7)
+
+
+def test_features_that_do_not_fit_in_memory_are_not_stored(monkeypatch):
+    problem = RidgeProblem(Gaussian(2.0), np.repeat(X, 100, axis=0), np.repeat(Y, 100, axis=0), alpha=0.3)
+    stored = LowRank(60, 0.0).factorize(problem)
+    monkeypatch.setattr(memory, "available_bytes", lambda near=None: 12 * 2**20)
+    found = LowRank(60, 0.0).factorize(problem)
+    assert isinstance(found, streamed.StreamedRidge)
+    np.testing.assert_allclose(found.map(0.3).points(NEW), stored.map(0.3).points(NEW), atol=1e-8)
+
+
+def test_pivots_are_chosen_among_a_sample(monkeypatch):
+    monkeypatch.setattr(streamed, "SAMPLE", 40)
+    problem = in_blocks(RidgeProblem(Gaussian(2.0), X, Y, alpha=0.3))
+    found = LowRank(8, 0.0).factorize(problem)
+    drawn = problem.inputs.sample(40)[1]
+    assert {tuple(x) for x in found.features.pivots.objects} <= {tuple(x) for x in drawn}
+    # the share of the trace that is left out is that of all inputs
+    features = found.features(X)[0]
+    assert found.residual == pytest.approx(1.0 - np.sum(features**2) / 90)
+
+
+@pytest.mark.parametrize("device", [None, "cpu"])
+@pytest.mark.parametrize("alpha", [None, 0.3])
+def test_tensors(device, alpha):
+    """Blocks of tensors, and blocks of NumPy arrays whose algebra runs on a device."""
+    torch = pytest.importorskip("torch")
+    problem = RidgeProblem(Gaussian(2.0), X, Y, alpha=alpha)
+    expected = LowRank(25, 0.0).factorize(problem)
+    other = replace(problem, inputs=ArrayBlocks(torch.from_numpy(X) if device is None else X, step=20))
+    found = LowRank(25, 0.0, device=device).factorize(other)
+    assert isinstance(found.gram, torch.Tensor)
+    queries = torch.from_numpy(NEW) if device is None else NEW
+    np.testing.assert_allclose(to_numpy(found.map(0.3).points(queries)), expected.map(0.3).points(NEW), atol=1e-8)
+    np.testing.assert_allclose(to_numpy(found.left_out_points(0.3)), expected.left_out_points(0.3), atol=1e-8)
+    exact = ConjugateGradient(rank=10, tol=1e-10, device=device).factorize(replace(other, alpha=0.3))
+    dense = Exact().factorize(problem).map(0.3).points(NEW)
+    np.testing.assert_allclose(to_numpy(exact.map(0.3).points(queries)), dense, atol=1e-7)
+
+
+def test_grams_of_columns_and_triangles_in_either_order(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr("mercer.core.arrays._PANEL", 2)
+    rows = RANDOM.standard_normal((6, 5))
+    np.testing.assert_allclose(to_numpy(gram_of(torch.from_numpy(rows))), rows.T @ rows)
+    lower = np.tril(RANDOM.standard_normal((5, 5))) + 3.0 * np.eye(5)
+    for b in (rows.T, np.ascontiguousarray(rows.T), rows.T[:, ::2]):
+        np.testing.assert_allclose(lower @ solve_triangular(lower, b), b)
+        np.testing.assert_allclose(lower.T @ solve_triangular(lower, b, transpose=True), b)
+
+
+def test_solvers_on_inputs_in_memory_say_so():
+    problem = in_blocks(RidgeProblem(Gaussian(2.0), X, Y, alpha=0.3))
+    with pytest.raises(ValueError, match=r"Exact\(\) does not solve this problem: it works on inputs in memory"):
+        Exact().choose(problem)
+    assert isinstance(Auto().choose(problem).part, ConjugateGradient)
+    grouped = replace(problem, groups=np.arange(90) % 5, alpha=None)
+    with pytest.raises(ValueError, match="groups cannot be left out of them; pass alpha=number"):
+        LowRank(5).choose(grouped)
+    with pytest.raises(ValueError, match="outputs need coordinates; pass embedding=Pivoted"):
+        LowRank(5).choose(replace(problem, targets=None))
+    with pytest.raises(ValueError, match="a Gram matrix is not"):
+        LowRank(5).choose(replace(problem, kernel=Precomputed()))
+    found = LowRank(5).factorize(problem)
+    for call in (found.on_weights, lambda: found.dual(0.3)):
+        with pytest.raises(ValueError, match="no weights on all training outputs"):
+            call()
+
+
+def test_a_rank_above_the_number_of_pairs_is_refused():
+    for problem in (RidgeProblem(Gaussian(2.0), X, Y), in_blocks(RidgeProblem(Gaussian(2.0), X, Y))):
+        with pytest.raises(ValueError, match="rank=91, and there are 90 training pairs; expected at most as many"):
+            LowRank(91).factorize(problem)
+    assert LowRank(80).for_part(50).rank == 50
+    assert LowRank().for_part(50).rank is None
