@@ -6,7 +6,7 @@ import pytest
 import mercer
 from mercer import DependencyEstimator, NeighborsEstimator
 from mercer.decoders import Blocks, Candidates, Standardized, best_of_blocks
-from mercer.decoders import candidates as candidates_module
+from mercer.decoders import streaming as streaming_module
 from mercer.embeddings import Implicit, PrincipalComponents
 from mercer.kernels import Gaussian, Linear, Subsequence
 from mercer.testing import check_decoder
@@ -38,10 +38,10 @@ def test_blocks_rank_like_one_collection(k, size):
 def test_large_blocks_are_cut(monkeypatch):
     model = fitted(alpha=0.1)
     wanted = model.predict(NEW, CANDIDATES)
-    monkeypatch.setattr(candidates_module, "_ENTRIES", 5 * len(X))
+    monkeypatch.setattr(streaming_module, "_ENTRIES", 5 * len(X))
     sizes = []
-    choose = model.decoder_.choose
-    model.decoder_.choose = lambda H, part, k: (sizes.append(len(part)), choose(H, part, k))[1]
+    pool = model.decoder_._given
+    model.decoder_._given = lambda part, name: (sizes.append(len(part)), pool(part, name))[1]
     np.testing.assert_array_equal(model.predict(NEW, Blocks([CANDIDATES])), wanted)
     assert sizes == [5] * 8
 

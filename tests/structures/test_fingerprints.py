@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer import DependencyEstimator
+from mercer.io import Batches
 from mercer.kernels import Tanimoto
 from mercer.kernels.molecules import weighted_tanimoto
 from mercer.structures.molecules import canonical, fingerprints, top_k_tanimoto
@@ -128,6 +129,51 @@ def test_the_search_finds_what_sorting_finds(queries, candidates, k, block, seed
     order = np.argsort(-similarities, axis=1, kind="stable")[:, :k]
     np.testing.assert_array_equal(found.indices, order)
     np.testing.assert_array_equal(found.similarities, np.take_along_axis(similarities, order, axis=1))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 400), st.integers(1, 25), st.integers(1, 300), st.integers(0, 1000))
+def test_the_search_on_a_device_is_the_same(queries, candidates, k, block, seed):
+    torch = pytest.importorskip("torch")
+    left = np.packbits(random_sets(queries, 24, 0.2, seed), axis=1)
+    right = np.packbits(random_sets(candidates, 24, 0.2, seed + 1), axis=1)
+    expected = top_k_tanimoto(left, right, k)
+    for given_as in (right, torch.from_numpy(right)):
+        found = top_k_tanimoto(left, given_as, k, block_size=block, device="cpu")
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_allclose(found.similarities, expected.similarities, rtol=1e-6)
+
+
+def test_long_fingerprints_on_a_device():
+    torch = pytest.importorskip("torch")
+    left = np.packbits(random_sets(7, 2048, 0.5, 0), axis=1)
+    right = np.packbits(random_sets(3000, 2048, 0.5, 1), axis=1)
+    expected = top_k_tanimoto(left, right, 20)
+    found = top_k_tanimoto(left, Batches(lambda: np.array_split(right, 4)), 20, device="cpu")
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    with pytest.raises(ValueError, match="queries have 4096 bits; expected at most 4088 on a device"):
+        top_k_tanimoto(np.zeros((1, 512), dtype=np.uint8), np.zeros((1, 512), dtype=np.uint8), device="cpu")
+    with pytest.raises(TypeError, match="expected packed fingerprints, rows of uint8"):
+        top_k_tanimoto(left, torch.zeros((3, 256)), device="cpu")
+    with pytest.raises(ValueError, match="one length"):
+        top_k_tanimoto(left, right[:, :8], device="cpu")
+
+
+def test_a_device_that_is_not_there():
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(ValueError, match="device='cuda' is not there .*leave device=None"):
+        top_k_tanimoto(np.zeros((1, 8), dtype=np.uint8), np.zeros((1, 8), dtype=np.uint8), device="cuda")
+
+
+def test_a_memory_map_is_searched_in_blocks(tmp_path):
+    left = np.packbits(random_sets(5, 64, 0.3, 0), axis=1)
+    right = np.packbits(random_sets(300, 64, 0.3, 1), axis=1)
+    np.save(tmp_path / "right.npy", right)
+    for rows in (np.load(tmp_path / "right.npy", mmap_mode="r"), Batches(lambda: [right[:100], right[100:]])):
+        found = top_k_tanimoto(left, rows, k=4, block_size=30)
+        np.testing.assert_array_equal(found.indices, top_k_tanimoto(left, right, k=4).indices)
 
 
 def test_a_generator_of_blocks_is_read_block_by_block(monkeypatch):

@@ -2,12 +2,13 @@
 
 from mercer.decoders.barycenter import Barycenter
 from mercer.decoders.base import Decoder, Ranked, auto_decoder, best, register
-from mercer.decoders.candidates import Blocks, Candidates, EachOf, ExpectedLoss, Standardized, best_of_blocks
+from mercer.decoders.candidates import Blocks, Candidates, EachOf, ExpectedLoss, Standardized
 from mercer.decoders.closed_form import ClosedForm
 from mercer.decoders.fixed_point import FixedPoint
 from mercer.decoders.label_sets import ExpectedF1, Thresholded
 from mercer.decoders.per_position import PerPosition
 from mercer.decoders.rankings import Assignment, KemenyOrder, RankingDecoder, Sorting
+from mercer.decoders.streaming import best_of_blocks
 from mercer.decoders.strings.base import Report
 from mercer.decoders.strings.eulerian import EulerianWalk
 from mercer.decoders.strings.longest_path import LongestPath

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,17 +11,16 @@ from scipy.sparse import csr_array
 
 from mercer.core import memory
 from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Collection, concatenate, count, distinct, take
+from mercer.core.collections import Collection, count, distinct, take
 from mercer.core.validation import check_real
-from mercer.decoders.base import Decoder, Ranked, is_distance_of, register, unscaled
-from mercer.decoders.pool import ROUNDING, Pool, top
+from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
+from mercer.decoders.pool import Pool
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
 from mercer.losses.base import Loss
 
 _ROUNDING = 1e-10  # spread of a candidate's scores, relative to their mean, that counts as rounding
-_ENTRIES = 2**23  # most features of candidates in blocks held at a time, 64 MiB of doubles
 
 
 @register(priority=0)
@@ -205,6 +204,8 @@ def standardized(features: Array, usual: Array, strength: float) -> tuple[Array,
 class Blocks:
     """Candidates block by block, for ``predict`` and ``rank``: only one block is held at a time.
 
+    Candidates in a memory map, in files and batches (`mercer.io`) or in a collection of Dask need no such mark.
+
     Parameters
     ----------
     blocks : iterable of collections
@@ -240,34 +241,3 @@ class EachOf:
     """
 
     sets: Any
-
-
-def best_of_blocks(
-    decoder: Decoder, H: Array, blocks: Iterable[Any], k: int, encode: Callable[[Any, str], Collection] | None = None
-) -> list[Ranked]:
-    """The k best of all candidates in the blocks for each point, ties to those that came first.
-
-    `encode` turns a block, with a name for errors, into the form the output kernel works on.
-    """
-    found: list[Ranked] | None = None
-    for number, block in enumerate(blocks):
-        name = f"candidates[{number}]"
-        if not hasattr(block, "__len__"):
-            raise TypeError(
-                f"{name} is {block!r:.40}, a {type(block).__name__}; expected a block, that is a collection of candidates"
-            )
-        rows, size = block.shape[0] if hasattr(block, "shape") else len(block), max(1, _ENTRIES // H.shape[1])
-        for part in (block[start : start + size] for start in range(0, rows, size)):
-            ranked = decoder.choose(H, part if encode is None else encode(part, name), k)
-            found = ranked if found is None else [_merged(*pair, k) for pair in zip(found, ranked, strict=True)]
-    if found is None:
-        raise ValueError("candidates has no blocks; expected at least one output to choose from")
-    return found
-
-
-def _merged(first: Ranked, second: Ranked, k: int) -> Ranked:
-    scores = np.concatenate([first.scores, second.scores])
-    order, values = top(scores[None, :], min(k, len(scores)), ROUNDING * np.abs(scores).max(keepdims=True))
-    if count(first.objects) == k and order.max() < k:
-        return first
-    return Ranked(take(concatenate(first.objects, second.objects), order[0]), values[0])

@@ -21,7 +21,7 @@ from mercer.core.validation import check_instance, check_jobs, check_whole
 from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
-from mercer.estimators.data import Pairs, TargetCodec, check_inputs, check_pairs, listed
+from mercer.estimators.data import Encoding, Pairs, TargetCodec, check_inputs, check_pairs, listed
 from mercer.estimators.html import fitted_html
 from mercer.estimators.in_blocks import PREDICTED, joined, new_inputs, outputs_in_memory, written
 from mercer.estimators.values import ValueParameters
@@ -95,7 +95,8 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
         candidates : collection, one collection per input, `mercer.decoders.EachOf` or `mercer.decoders.Blocks`, optional
             Choose among these outputs. ``EachOf([...])`` says that there is one collection per input; without it, lists of
             objects that look like outputs are taken for that. By default the decoder is free (see `decoder_`). Candidates that
-            are not all training outputs are scored by `candidate_rule_`.
+            are not all training outputs are scored by `candidate_rule_`. Those in a memory map, in files and batches
+            (`mercer.io`) or in a collection of Dask are compared block by block, in bounded memory, as if they were new.
         return_std : bool, default=False
             True for a pair: predictions, and the standard deviation of a new output at each input, an array. Ridge regression
             onto vectors is then read as a Gaussian process with an independent noise in each coordinate, of the variance that
@@ -350,12 +351,11 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
         if candidates is None:
             return self.decoder_.rank(points, k), self.decoder_
 
-        def encode(outputs: Any, name: str) -> Collection:
-            return self._codec.encode(outputs, self.output_kernel_, name)
-
-        if hasattr(candidates, "blocks"):  # not known in advance, and so taken for new
+        encode = Encoding(self._codec, self.output_kernel_)
+        rows = as_blocks(candidates, "candidates")
+        if rows is not None or hasattr(candidates, "blocks"):  # not known in advance, and so taken for new
             decoder = self.candidate_rule_.decoder
-            return best_of_blocks(decoder, points, candidates.blocks, k, encode), decoder
+            return best_of_blocks(decoder, points, candidates.blocks if rows is None else rows, k, encode), decoder
         candidates = self._codec.dense(listed(candidates), "candidates")
         each = self._codec.sets_of_each(candidates, self.embedding_.outputs_, points.shape[0])
         if each is not None:

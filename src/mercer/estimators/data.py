@@ -317,6 +317,18 @@ def _depth(item: Any) -> int:
 
 
 @dataclass
+class Encoding:
+    """Outputs of the user as collections that the output kernel takes."""
+
+    codec: TargetCodec
+    kernel: Kernel
+
+    def __call__(self, outputs: Any, name: str) -> Collection:
+        """Return the collection of some outputs."""
+        return self.codec.encode(outputs, self.kernel, name)
+
+
+@dataclass
 class Pairs:
     """Checked training pairs, and kernels with everything that depends on data fixed."""
 

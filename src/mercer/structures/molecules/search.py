@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mercer.core.blocks import as_blocks
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.core.validation import check_whole
 from mercer.structures.molecules.bits import WORTH_THREADS, bit_counts, shared_bits, words
+from mercer.structures.molecules.device_search import DeviceBest, packed_rows
 from mercer.structures.molecules.fingerprints import as_packed
 
 _BLOCK = 2**16  # candidates compared together: 16 MiB of fingerprints of 2048 bits
@@ -25,7 +27,13 @@ class Neighbors(NamedTuple):
 
 
 def top_k_tanimoto(
-    queries: Any, candidates: Any, k: int = 20, *, block_size: int = _BLOCK, **fingerprint: Any
+    queries: Any,
+    candidates: Any,
+    k: int = 20,
+    *,
+    block_size: int = _BLOCK,
+    device: str | None = None,
+    **fingerprint: Any,
 ) -> Neighbors:
     """Find the k candidates with the largest Tanimoto similarity to each query, exactly.
 
@@ -36,12 +44,15 @@ def top_k_tanimoto(
     ----------
     queries : array (q, bytes) of uint8, or SMILES
         Packed fingerprints, or text they are made from (needs rdkit).
-    candidates : array (n, bytes) of uint8, SMILES, or an iterator of such blocks
-        A memory-mapped array or a generator need not fit in memory.
+    candidates : array (n, bytes) of uint8, SMILES, rows in blocks (`mercer.io`), or an iterator of such blocks
+        A memory-mapped array, a file or a generator need not fit in memory. A tensor of PyTorch may live on the device.
     k : int
         Number of candidates to find. Of equal similarities the candidate that comes first is preferred.
     block_size : int
         Number of candidates held at a time.
+    device : str, optional
+        A device of PyTorch, such as "cuda", where all candidates are compared by matrix products, in single precision; by
+        default the processor, which compares few of them.
     **fingerprint
         `kind`, `radius` and `bits` of the fingerprints made from SMILES, as for `fingerprints`.
 
@@ -54,16 +65,23 @@ def top_k_tanimoto(
     """
     check_whole(k, "k", expected="the number of candidates to find, a whole number from 1")
     check_whole(block_size, "block_size", expected="the number of candidates to hold, a whole number from 1")
-    best = _Best(words(as_packed(queries, "queries", **fingerprint)), k)
+    own = as_packed(queries, "queries", **fingerprint)
+    best = _Best(words(own), k) if device is None else DeviceBest(own, k, device)
     for block in _blocks(candidates, block_size):
-        best.merge(words(as_packed(block, "candidates", **fingerprint)))
+        tensor = None if device is None else packed_rows(block)
+        packed = as_packed(block, "candidates", **fingerprint) if tensor is None else tensor
+        best.merge(words(packed) if device is None else packed)
     if best.seen == 0:
         raise ValueError("candidates is empty; expected at least one fingerprint")
-    return Neighbors(best.indices[:, : best.seen], best.similarities[:, : best.seen])
+    return Neighbors(*best.found())
 
 
 def _blocks(candidates: Any, size: int) -> Iterator[Any]:
     """Cut the candidates, or each block of an iterator, into parts of at most `size`."""
+    rows = as_blocks(candidates, "candidates")
+    if rows is not None:
+        yield from (block for _, block in rows.blocks(size))
+        return
     whole: Iterable[Any] = candidates if hasattr(candidates, "__next__") else [candidates]
     for part in whole:
         for start in range(0, len(part), size):
@@ -78,6 +96,10 @@ class _Best:
         self.indices = np.full((len(queries), k), -1, dtype=np.int64)
         self.similarities = np.full((len(queries), k), -1.0)
         self.seen = 0
+
+    def found(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the positions of the best candidates, and their similarities."""
+        return self.indices[:, : self.seen], self.similarities[:, : self.seen]
 
     def merge(self, block: np.ndarray) -> None:
         """Compare the queries with a block of candidates."""
