@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 
@@ -317,18 +317,28 @@ def least_priorities(size: int, most: int, random_state: int) -> np.ndarray:
     return np.sort(np.argpartition(priorities(0, size, random_state), most - 1)[:most])
 
 
+def is_blocks(collection: Any) -> TypeGuard[RowBlocks]:
+    """Return True for a collection in row blocks."""
+    return isinstance(collection, RowBlocks)
+
+
+def is_mapped(collection: Any) -> TypeGuard[np.memmap]:
+    """Return True for a memory map of NumPy."""
+    return isinstance(collection, np.memmap)
+
+
 def as_blocks(collection: Any, name: str = "X") -> RowBlocks | None:
     """Return a collection that is not in memory as row blocks; None for one that is.
 
     Memory maps of NumPy and collections of Dask are not.
     """
-    if isinstance(collection, RowBlocks):
+    if is_blocks(collection):
         return collection
     if hasattr(collection, "__dask_graph__"):
         from mercer.core.dask_blocks import DaskBlocks
 
         return DaskBlocks.of(collection, name)
-    if isinstance(collection, np.memmap):
+    if is_mapped(collection):
         return ArrayBlocks(collection, name)
     return None
 

@@ -57,6 +57,10 @@ class PivotedFactor:
         """R, the lower triangle with R Rᵀ = k on the pivots."""
         return array_namespace(self.factor).tril(take(self.factor, self.pivots))
 
+    def on_pivots_alone(self) -> PivotedFactor:
+        """Return the same map without the rows of the other objects."""
+        return PivotedFactor(np.arange(len(self.pivots)), self.triangle, self.residual)
+
     def extend(self, columns: Array) -> Array:
         """Return rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""
         return solve_triangular(self.triangle, columns.T).T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ class SketchedFactor:
     residual: float
     """Share of the trace of the Gram matrix that the factor leaves out."""
     mixing: Array
+
+    def on_pivots_alone(self) -> SketchedFactor:
+        """Return the same map without the rows of the objects."""
+        return replace(self, factor=self.factor[:0, :])
 
     def extend(self, columns: Array) -> Array:
         """Return rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.core.arrays import Array
-from mercer.core.blocks import RowBlocks
+from mercer.core.blocks import is_blocks
 from mercer.core.collections import Collection, concatenate, count, take
 from mercer.decoders.base import Decoder, Ranked, check_count
 from mercer.decoders.pool import ROUNDING, top
@@ -88,7 +88,7 @@ def best_of_blocks(
     """
     task = BestOf(decoder, H, check_count(k), encode)
     size = max(1, _ENTRIES // H.shape[1])
-    parts = blocks.each(task, most=size) if isinstance(blocks, RowBlocks) else _each(task, blocks, size)
+    parts = blocks.each(task, most=size) if is_blocks(blocks) else _each(task, blocks, size)
     found: Leaders | None = None
     for part in parts:
         found = part if found is None else found.merged(part, k)

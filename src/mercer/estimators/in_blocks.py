@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import namespace, to_numpy
-from mercer.core.blocks import RowBlocks, as_blocks, in_memory
+from mercer.core.blocks import RowBlocks, as_blocks, in_memory, is_mapped
 from mercer.core.collections import LEAST, Collection, is_numeric, require_range
 from mercer.core.files import written_atomically
 from mercer.core.sparse_rows import is_sparse
@@ -35,7 +35,7 @@ def inputs_in_blocks(estimator: Any, X: Any) -> RowBlocks | None:
     if found is None:
         return None
     reads = getattr(estimator, "reads_blocks", False)
-    if isinstance(X, np.memmap):
+    if is_mapped(X):
         large = solver == "auto" and 8 * _COPIES * X.size > memory.available_bytes()
         return found if reads and (large or getattr(solver, "reads_blocks", False)) else None
     if not reads:
@@ -48,7 +48,7 @@ def inputs_in_blocks(estimator: Any, X: Any) -> RowBlocks | None:
 
 def outputs_in_memory(y: Any, name: str = "y") -> Any:
     """Return outputs that are read in blocks as a collection in memory; a memory map and all others as they are."""
-    if isinstance(y, np.memmap):
+    if is_mapped(y):
         return np.asarray(y)  # mapped as before, and a plain array in a saved model
     found = as_blocks(y, name)
     return y if found is None else in_memory(found)

@@ -72,10 +72,10 @@ class ParquetRows(RowBlocks):
     """The rows of a Parquet file or folder; see `open_rows`."""
 
     def __init__(self, path: Path, columns: Sequence[str] | str | None = None, name: str = "X") -> None:
-        self.path, self.columns, self.name = path, columns, name
+        self.path, self.name, self.single = path, name, isinstance(columns, str)
+        self.columns: Any = [columns] if self.single else columns
         dataset = self._dataset()
-        wanted = [columns] if isinstance(columns, str) else columns
-        missing = [each for each in wanted or () if each not in dataset.schema.names]
+        missing = [each for each in self.columns or () if each not in dataset.schema.names]
         if missing:
             held = ", ".join(map(repr, dataset.schema.names[:10]))
             raise ValueError(f"columns={columns!r}; {path.name} has no column {missing[0]!r}. It has {held}")
@@ -95,11 +95,10 @@ class ParquetRows(RowBlocks):
         """Yield batches of rows, in the order of the file."""
         import pyarrow
 
-        wanted = [self.columns] if isinstance(self.columns, str) else self.columns
-        for batch in self._dataset().to_batches(columns=wanted, batch_size=_BATCH):
+        for batch in self._dataset().to_batches(columns=self.columns, batch_size=_BATCH):
             if not batch.num_rows:
                 continue
-            if isinstance(self.columns, str):
+            if self.single:
                 yield np.fromiter(batch.column(0).to_pylist(), dtype=object, count=batch.num_rows)
             elif all(_is_number(field.type, pyarrow.types) for field in batch.schema):
                 yield np.stack([np.asarray(column, dtype=float) for column in batch.columns], axis=1)

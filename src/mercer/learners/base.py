@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.core.arrays import Array, NumericalWarning, like, namespace
-from mercer.core.blocks import RowBlocks
+from mercer.core.blocks import is_blocks
 from mercer.core.collections import Collection, concatenate, count, distinct, take, united
 from mercer.core.threads import side_by_side
 from mercer.decoders.base import Decoder
@@ -143,7 +143,7 @@ class LearningProblem:
         repeated measurements, and are left out as before. Nothing changes without a `rule` that leaves pairs out, nor for
         inputs in blocks, which are not compared with each other.
         """
-        if rule is None or not rule.leaves_out or isinstance(self.inputs, RowBlocks):
+        if rule is None or not rule.leaves_out or is_blocks(self.inputs):
             return self
         _, inputs = distinct(self.inputs, getattr(self.kernel, "key", None))
         if int(inputs.max()) + 1 == self.size:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 
 from mercer.core import memory
 from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace, not_psd_message, on_device, to_numpy
-from mercer.core.blocks import RowBlocks
+from mercer.core.blocks import RowBlocks, is_blocks
 from mercer.core.collections import Collection, count, take
 from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.base import Kernel
@@ -87,19 +87,19 @@ class RidgeProblem:
 
     def basis(self) -> Any:
         """Return the kernel values of new inputs, by which predictions are made."""
-        if isinstance(self.inputs, RowBlocks):
+        if is_blocks(self.inputs):
             return BlockBasis(self.kernel, self.inputs)
         return KernelBasis.of(self.kernel, self.prepared)
 
     @property
     def in_blocks(self) -> bool:
         """True if the inputs are read in blocks and are not in memory."""
-        return isinstance(self.inputs, RowBlocks)
+        return is_blocks(self.inputs)
 
     @cached_property
     def mean_norm(self) -> float:
         """The mean of k(x, x) over the inputs, or over a sample of those in blocks."""
-        some = self.inputs.sample(_DRAWN)[1] if isinstance(self.inputs, RowBlocks) else self.inputs
+        some = self.inputs.sample(_DRAWN)[1] if is_blocks(self.inputs) else self.inputs
         return float(np.mean(to_numpy(self.kernel.diag(some))))
 
     @property
@@ -420,9 +420,9 @@ class PointMap:
 
     def points(self, inputs: Any) -> Array:
         """Return one row of coordinates for each input, a batch at a time."""
-        if isinstance(inputs, RowBlocks):
+        if is_blocks(inputs):
             # training inputs in blocks are read here, and not by a task on the blocks of others
-            here = isinstance(self.basis, BlockBasis)
+            here = hasattr(self.basis, "times")
             read = (self.points(block) for _, block in inputs.blocks())
             parts: list[Any] = list(read if here else inputs.each(self.point_map.points))
             return namespace(parts[0]).concat(parts)

@@ -9,7 +9,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from mercer.core.arrays import Array, is_numpy_array, like, namespace, on_device
-from mercer.core.blocks import RowBlocks
+from mercer.core.blocks import is_blocks
 from mercer.core.collections import Collection, count, take
 from mercer.kernels.base import Kernel
 
@@ -47,7 +47,7 @@ class KernelProducts:
     """
 
     def __init__(self, kernel: Kernel, inputs: Collection) -> None:
-        self.kernel, self.blocks = kernel, inputs if isinstance(inputs, RowBlocks) else None
+        self.kernel, self.blocks = kernel, inputs if is_blocks(inputs) else None
         if self.blocks is not None:
             return
         n = count(inputs)

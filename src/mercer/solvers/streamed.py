@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -25,9 +25,8 @@ from mercer.core.arrays import (
     solve_triangular,
     to_numpy,
 )
-from mercer.core.blocks import ArrayBlocks, RowBlocks
+from mercer.core.blocks import ArrayBlocks, RowBlocks, is_blocks
 from mercer.core.collections import take
-from mercer.core.pivoted import PivotedFactor
 from mercer.operators.base import OperatorSpectrum
 from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem, check_finite
 from mercer.solvers.factorization import Factorization
@@ -59,8 +58,7 @@ class PivotFeatures:
     @property
     def size(self) -> int:
         """The number of features."""
-        triangular = isinstance(self.factor, PivotedFactor)
-        return len(self.factor.pivots) if triangular else self.factor.mixing.shape[1]
+        return self.near.shape[0]
 
     @classmethod
     def chosen(cls, kernel: Any, inputs: RowBlocks, choice: Any, device: str | None) -> PivotFeatures:
@@ -71,12 +69,7 @@ class PivotFeatures:
         found = choice.factor(kernel, drawn)
         near = on_device(namespace(found.factor).mean(found.factor, axis=0), device)
         pivots = kernel.prepare(take(drawn, found.pivots), checked=True)
-        if isinstance(found, PivotedFactor):
-            # the rows of other inputs are not kept
-            found = PivotedFactor(np.arange(len(found.pivots)), found.triangle, found.residual)
-        else:
-            found = replace(found, factor=None)
-        return cls(kernel, pivots, found, near, device)
+        return cls(kernel, pivots, found.on_pivots_alone(), near, device)
 
     def __call__(self, block: Any) -> tuple[Array, Array]:
         """Return the features of the inputs of a block, and k(x, x) of each."""
@@ -359,7 +352,7 @@ def targets_row(targets: Array, reference: Array) -> Array:
 
 def as_rows(inputs: Any) -> RowBlocks:
     """Return inputs in memory as blocks, and those in blocks as they are."""
-    return inputs if isinstance(inputs, RowBlocks) else ArrayBlocks(inputs)
+    return inputs if is_blocks(inputs) else ArrayBlocks(inputs)
 
 
 def most_features(near: Any) -> int:
