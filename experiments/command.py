@@ -13,7 +13,8 @@ from rich.console import Console
 
 from experiments import registry
 from experiments.comparison import TOLERANCE, compare_folders
-from experiments.page import scores_table, summary
+from experiments.page import result_page, scores_table, summary
+from experiments.pictures import draw
 from experiments.runner import Stopped
 from experiments.runner import reproduce as run_experiment
 from mercer.core.files import written_atomically
@@ -163,13 +164,19 @@ def compare(
 @app.command("summary")
 def write_summary(
     folder: Annotated[Path, typer.Argument(help="Folder with results of full runs.")],
-    docs: Annotated[Path, typer.Argument(help="Markdown file to write.")],
+    docs: Annotated[Path, typer.Argument(help="Markdown file to write; pages go to the folder of the same name.")],
 ) -> None:
-    """Write a Markdown summary of the results in a folder."""
+    """Write a Markdown summary of the results in a folder, and a page with a picture for each."""
     known = [(registry.experiment(name), folder / f"{name}.json") for name in registry.EXPERIMENTS]
-    text = summary([(each, Result.read(path)) for each, path in known if path.is_file()])
+    found = [(each, Result.read(path)) for each, path in known if path.is_file()]
+    pages = docs.with_suffix("")
+    pages.mkdir(parents=True, exist_ok=True)
+    for each, result in found:
+        draw(each, result.rows, pages / f"{each.name}.svg")
+        with written_atomically(pages / f"{each.name}.md") as temporary:
+            temporary.write_text(result_page(each, result), encoding="utf-8")
     with written_atomically(docs) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(summary(found), encoding="utf-8")
 
 
 def main() -> None:

@@ -40,6 +40,28 @@ class Experiment:
     best: str = "min"
     """Whether the smallest (min) or the largest (max) score is best."""
 
+    without_best: tuple[str, ...] = (
+        "difference",
+        "out of reach",
+        "coverage",
+        "trace left out",
+        "test digits",
+        "alignment",
+    )
+    """Beginnings of metrics whose values are neither better nor worse."""
+    senses: dict[str, str] = {}
+    """Metrics, by their beginnings, whose best is another than `best`."""
+
+    def sense(self, metric: str) -> str | None:
+        """Return "min" or "max" for the best value of a metric; None if none is better."""
+        if metric.startswith(self.without_best):
+            return None
+        return next((best for start, best in self.senses.items() if metric.startswith(start)), self.best)
+
+    def reason(self, row: dict[str, Any]) -> tuple[str, str] | None:
+        """Return "explained" or "refuted" and a measured reason, for a published value that is not reached; None for none."""
+        return None
+
     def pieces(self, small: bool) -> list[Piece]:
         """Return the pieces of the full protocol, or of a small one that takes seconds."""
         raise TypeError(f"{type(self).__name__} must define pieces(small)")

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from experiments.experiment import Experiment, Outcome
+from experiments.paper_index import INDEX
+from experiments.pivots import pivoted, score
+from experiments.verdicts import published
 from mercer.report import Result, Table, page, paragraph, section, table_html
 
 _FIXED = ("method", "metric", "value", "error", "paper", "paper_error")
+_SIGNS = (
+    "Cells: ours ± its standard error / the paper's, with = for matched, + for beaten, − for not reached, ≠ for other."
+)
+_RULE = (
+    "A published value is compared with the closest of the readings in which it was measured. It is *matched* if the two differ "
+    "by at most two standard errors of their difference (or half a unit of the last digit shown), *beaten* if ours is better by "
+    "more, *not reached* if it is worse by more (and then *explained* or *refuted* where a measurement on its page says why), "
+    "and *differs* if neither is better."
+)
 
 
 def scores_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Table:
@@ -21,23 +34,25 @@ def scores_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Tabl
     lines = []
     for row in rows:
         cells = [row["method"], *(_plain(row.get(key)) for key in varies), row["metric"]]
-        cells.append(_score(row["value"], row["error"], experiment.digits))
+        cells.append(score(row["value"], row["error"], experiment.digits))
         if with_paper:
             paper = row.get("paper")
-            cells.append("" if paper is None else _score(paper, row.get("paper_error"), experiment.digits))
+            cells.append("" if paper is None else score(paper, row.get("paper_error"), experiment.digits))
             cells.append("" if paper is None else f"{row['value'] - paper:+.{experiment.digits}f}")
         lines.append(cells)
     return Table(header, lines, experiment.title)
 
 
 def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[Outcome]) -> str:
-    """Write the HTML page of an experiment."""
+    """Write the HTML page of an experiment: pictures and tables first, then the protocol."""
     blocks = [
         paragraph(experiment.source),
-        paragraph(experiment.protocol),
-        table_html(scores_table(experiment, result.rows)),
+        *(table_html(table) for table in pivoted(experiment, result.rows)),
+        *([paragraph(_SIGNS)] if any("paper" in row for row in result.rows) else []),
         *(paragraph(note) for note in experiment.notes(result.rows)),
         *experiment.blocks(result.rows, outcomes),
+        section("Protocol"),
+        paragraph(experiment.protocol),
         section("How this was computed"),
         paragraph(f"python -m experiments reproduce {experiment.name}, in {result.seconds:.0f} seconds."),
     ]
@@ -46,32 +61,75 @@ def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[O
     return page(experiment.title, blocks, footer)
 
 
-def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
-    """Write the results of full runs as Markdown."""
-    parts = [
-        "# Results",
-        "Written by `python -m experiments summary results docs/results.md` from the files in `results/`.",
+def result_page(experiment: Experiment, result: Result) -> str:
+    """Write the page of an experiment as Markdown: a picture, tables, verdicts, and then the protocol."""
+    rows, compared = result.rows, published(experiment, result.rows)
+    parts = [f"# {experiment.title}", f"![Scores of {experiment.title}]({experiment.name}.svg)"]
+    parts += [part for table in pivoted(experiment, rows) for part in (f"**{table.title}**", markdown(table))]
+    if compared:
+        parts += [_SIGNS, "## Published values", markdown(_compared(experiment, compared)), _RULE]
+    notes = experiment.notes(rows)
+    parts += ["## Remarks", *notes] if notes else []
+    machine = result.environment
+    parts += [
+        "## Protocol",
+        experiment.source,
+        experiment.protocol,
+        f"`make reproduce NAME={experiment.name}`: {result.seconds:.0f} seconds on {machine['cpu']}, {machine['cores']} cores.",
     ]
-    for experiment, result in experiments:
-        table = scores_table(experiment, result.rows)
-        parts += [
-            f"## {experiment.title}",
-            f"`make reproduce NAME={experiment.name}`: {experiment.source}",
-            experiment.protocol,
-        ]
-        parts += [_markdown(table), *experiment.notes(result.rows)]
-        parts += [f"{result.seconds:.0f} seconds on {result.environment['cpu']}, {result.environment['cores']} cores."]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(table: Table) -> str:
-    lines = ["| " + " | ".join(table.header) + " |", "|" + "---|" * len(table.header)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table.rows]
+def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
+    """Write one line for each experiment and one for each published value, as Markdown."""
+    parts = [
+        "# Results",
+        "Written by `python -m experiments summary results docs/results.md` from the files in `results/`; each name leads to a "
+        "page with a picture, tables and the protocol.",
+        _RULE,
+        "## Experiments",
+    ]
+    lines = []
+    for experiment, result in experiments:
+        said = Counter(each.verdict for each in published(experiment, result.rows))
+        verdicts = ", ".join(f"{number} {word}" for word, number in said.most_common()) or "no published value"
+        lines.append([f"[{experiment.name}](results/{experiment.name}.md)", experiment.title, verdicts])
+    parts += [markdown(Table(["experiment", "task", "published values"], lines)), "## Published values"]
+    values = []
+    for experiment, result in experiments:
+        for each in published(experiment, result.rows):
+            digits = experiment.digits
+            ours = score(each.row["value"], each.row["error"], digits)
+            values.append(
+                [experiment.name, f"{each.method}: {each.what}", f"{each.paper:.{digits}f}", ours, each.verdict]
+            )
+    parts.append(markdown(Table(["experiment", "row", "paper", "ours", "verdict"], values)))
+    places = [[item.paper, item.place, ", ".join(f"[{n}](results/{n}.md)" for n in item.experiments)] for item in INDEX]
+    parts += ["## Tables and figures of the papers", markdown(Table(["paper", "place", "experiment"], places))]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown(table: Table) -> str:
+    """Write a table as Markdown, the best values in bold."""
+    lines = ["| " + " | ".join(map(_escaped, table.header)) + " |", "|" + "---|" * len(table.header)]
+    for i, row in enumerate(table.rows):
+        cells = [f"**{_escaped(cell)}**" if (i, j) in table.best else _escaped(cell) for j, cell in enumerate(row)]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _score(value: float, error: float | None, digits: int) -> str:
-    return f"{value:.{digits}f}" if error is None else f"{value:.{digits}f} ± {error:.{digits}f}"
+def _compared(experiment: Experiment, values: Sequence[Any]) -> Table:
+    lines = []
+    for each in values:
+        paper = score(each.paper, each.row.get("paper_error"), experiment.digits)
+        ours = score(each.row["value"], each.row["error"], experiment.digits)
+        said = f"{each.verdict}: {each.reason}" if each.reason else each.verdict
+        lines.append([f"{each.method}: {each.what}", paper, ours, each.reading, said])
+    return Table(["row", "paper", "ours", "closest reading", "verdict"], lines)
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|")
 
 
 def _plain(value: Any) -> str:

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.page import summary
+from experiments.page import result_page, summary
+from experiments.paper_index import INDEX
+from experiments.pictures import fingerprint
 from experiments.registry import EXPERIMENTS, experiment
 from mercer.report import Result
 
 ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "results"
 STORED = sorted((ROOT / "results").glob("*.json"))
 
 
@@ -26,3 +29,16 @@ def test_the_page_of_results_is_made_from_them():
     known = [(experiment(name), ROOT / "results" / f"{name}.json") for name in EXPERIMENTS]
     expected = summary([(each, Result.read(path)) for each, path in known if path.is_file()])
     assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == expected
+
+
+def test_the_summary_is_short_and_every_place_of_the_papers_was_run():
+    assert (ROOT / "docs" / "results.md").stat().st_size <= 15 * 1024
+    run = {path.stem for path in STORED}
+    assert {name for item in INDEX for name in item.experiments} <= run & EXPERIMENTS.keys()
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if (ROOT / "results" / f"{name}.json").is_file()])
+def test_a_page_and_its_picture_are_made_from_the_result(name):
+    result = Result.read(ROOT / "results" / f"{name}.json")
+    assert (PAGES / f"{name}.md").read_text(encoding="utf-8") == result_page(experiment(name), result)
+    assert fingerprint(result.rows) in (PAGES / f"{name}.svg").read_text(encoding="utf-8")

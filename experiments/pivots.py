@@ -1,0 +1,86 @@
+"""Rows of an experiment as tables with methods down and settings across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from experiments.experiment import Experiment
+from experiments.verdicts import MARKS, verdict
+from mercer.report import Table
+
+_FIXED = ("method", "value", "error", "paper", "paper_error")
+_MOST_COLUMNS = 8
+
+
+def pivoted(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Table]:
+    """Return a table for each metric: methods down, the setting that fills it best across, other settings beside the method.
+
+    A cell holds our value and, after a slash, the paper's with the sign of its verdict. The best of a column is marked, if
+    values of the metric are better or worse.
+    """
+    return [_table(experiment, [row for row in rows if row["metric"] == m], m) for m in _values(rows, "metric")]
+
+
+def _table(experiment: Experiment, rows: list[dict[str, Any]], metric: str) -> Table:
+    keys = [key for key in dict.fromkeys(k for row in rows for k in row) if key not in _FIXED and key != "metric"]
+    keys = [key for key in keys if len(_values(rows, key)) > 1]
+    across = _across(rows, keys)
+    down = ["method", *(key for key in keys if key != across)]
+    columns = _values(rows, across) if across else [metric]
+    lines = list(dict.fromkeys(tuple(_text(row.get(key)) for key in down) for row in rows))
+    cells: list[list[str]] = [["", *[""] * len(columns)] for _ in lines]
+    values: dict[tuple[int, int], float] = {}
+    for i, line in enumerate(lines):
+        cells[i][0] = ", ".join(part for part in line if part)
+    for row in rows:
+        i = lines.index(tuple(_text(row.get(key)) for key in down))
+        j = 1 + (columns.index(_text(row.get(across))) if across else 0)
+        cells[i][j], values[i, j] = _cell(experiment, row), row["value"]
+    header = ["method" if len(down) == 1 else ", ".join(down), *(f"{across} {c}" if _bare(c) else c for c in columns)]
+    return Table(header, cells, metric, _best(values, experiment.sense(metric)))
+
+
+def _across(rows: list[dict[str, Any]], keys: list[str]) -> str | None:
+    """The key whose columns leave the fewest lines without leaving most cells empty."""
+    best, fewest = None, len({tuple(_text(row.get(key)) for key in ["method", *keys]) for row in rows}) + 1
+    for key in keys:
+        columns = len(_values(rows, key))
+        lines = len({tuple(_text(row.get(other)) for other in ["method", *keys] if other != key) for row in rows})
+        if columns <= _MOST_COLUMNS and 3 * len(rows) >= lines * columns and lines < fewest:
+            best, fewest = key, lines
+    return best
+
+
+def _best(values: dict[tuple[int, int], float], sense: str | None) -> set[tuple[int, int]]:
+    marked = set()
+    for column in {j for _, j in values} if sense else ():
+        own = {place: value for place, value in values.items() if place[1] == column}
+        target = (min if sense == "min" else max)(own.values())
+        marked |= {place for place, value in own.items() if value == target} if len(own) > 1 else set()
+    return marked
+
+
+def _cell(experiment: Experiment, row: dict[str, Any]) -> str:
+    ours = score(row["value"], row["error"], experiment.digits)
+    if "paper" not in row:
+        return ours
+    sign = MARKS[verdict(row, experiment.sense(row["metric"]), experiment.digits)]
+    return f"{ours} / {row['paper']:.{experiment.digits}f} {sign}"
+
+
+def score(value: float, error: float | None, digits: int) -> str:
+    """Write a value and its standard error."""
+    return f"{value:.{digits}f}" if error is None else f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+def _values(rows: Sequence[dict[str, Any]], key: str | None) -> list[str]:
+    return list(dict.fromkeys(_text(row.get(key)) for row in rows)) if key else []
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _bare(column: str) -> bool:
+    return column.replace(".", "", 1).isdigit() or column == ""
