@@ -49,8 +49,11 @@ class Experiment:
         "alignment",
     )
     """Beginnings of metrics whose values are neither better nor worse."""
-    senses: dict[str, str] = {}
-    """Metrics, by their beginnings, whose best is another than `best`."""
+    senses: dict[str, str] = {
+        **dict.fromkeys(("below", "top-", "τ", "F1", "accuracy", "right", "exactly right", "labelled", "%"), "max"),
+        **dict.fromkeys(("CPU seconds", "set size", "size at", "empty sets", "wrong"), "min"),
+    }
+    """Metrics, by their beginnings, with the best whatever `best` is."""
 
     def sense(self, metric: str) -> str | None:
         """Return "min" or "max" for the best value of a metric; None if none is better."""
