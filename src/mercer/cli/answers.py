@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import count, member, take
+from mercer.core.collections import count, member
 from mercer.decoders import EachOf
 from mercer.estimators.base import ObjectEstimator
 from mercer.io.cells import written
-from mercer.io.file_model import FileModel
+from mercer.io.file_model import FileModel, at_rows
 from mercer.io.records import Records
 
 DOUBTFUL, NONE = "doubtful", "no candidate"
@@ -45,30 +45,40 @@ def answered(model: FileModel, X: Any, records: Records, question: Question, can
 
     `candidates` are for all inputs, or a list with those of each input, which may be empty.
     """
-    own = type(candidates) is list and len(candidates) == len(records) and _each(candidates)
-    known = [i for i in range(len(records)) if not own or count(candidates[i])]
-    if not known:
-        X, sets = None, candidates
-    else:
-        X, sets = take(X, np.asarray(known)) if len(known) < len(records) else X, candidates
-    if own and known:
+    known, sets = list(range(len(records))), candidates
+    if _each(candidates, len(records)):
+        known = [i for i in known if len(candidates[i])]
         sets = EachOf([candidates[i] for i in known])
-    found = _rows(model, X, question, sets) if known else []
+    found = _rows(model, at_rows(X, known), question, sets) if known else []
     place = {i: j for j, i in enumerate(known)}
     shown = [
         name
         for name, values in records.columns.items()
         if not any(hasattr(v, "shape") or hasattr(v, "mz") for v in values[:1])
     ]
-    empty = dict.fromkeys(found[0][0] if found else _names(model)) | {"mark": NONE}
+    empty = _without_answer(model, question)
     for i in range(len(records)):
         given = {name: records.columns[name][i] for name in shown}
         for row in found[place[i]] if i in place else [empty]:
             yield _beside(given, row)
 
 
-def _each(candidates: list[Any]) -> bool:
-    return bool(candidates) and all(isinstance(each, list | np.ndarray) for each in candidates)
+def _without_answer(model: FileModel, question: Question) -> Row:
+    """The row of an input that has no candidates."""
+    row: Row = dict.fromkeys(_names(model))
+    if question.top_k is not None:
+        row = {"rank": None} | row | {"score": None}
+    more = {
+        "set": question.coverage is not None,
+        "set_size": question.coverage is not None,
+        "because": question.explain,
+    }
+    return row | dict.fromkeys(name for name, asked in more.items() if asked) | {"doubt": None, "mark": NONE}
+
+
+def _each(candidates: Any, size: int) -> bool:
+    """True for one list of candidates for each input."""
+    return type(candidates) is list and len(candidates) == size and all(type(each) is list for each in candidates)
 
 
 def _beside(given: Row, row: Row) -> Row:
@@ -107,16 +117,13 @@ def _split(names: list[str], one: Any) -> Row:
 
 def _extra(model: FileModel, X: Any, question: Question, candidates: Any) -> list[Row]:
     """Sets or intervals, explanations, doubts and marks."""
-    n = count(X) if not isinstance(X, list) else len(X)
-    rows: list[Row] = [{} for _ in range(n)]
+    rows: list[Row] = [{} for _ in range(len(X))]
     if question.coverage is not None:
         for row, more in zip(rows, _covered(model, X, question.coverage, candidates), strict=True):
             row.update(more)
     if question.explain:
         for i, row in enumerate(rows):
-            row["because"] = _because(
-                model.estimator.explain(member(X, i) if not isinstance(X, list) else X[i], k=_CARRIERS)
-            )
+            row["because"] = _because(model.estimator.explain(X[i], k=_CARRIERS))
     doubts = model.doubts(X, candidates)
     if doubts is not None:
         for row, doubt, doubtful in zip(rows, doubts.tolist(), model.is_doubtful(doubts).tolist(), strict=True):
@@ -126,11 +133,8 @@ def _extra(model: FileModel, X: Any, question: Question, candidates: Any) -> lis
 
 def has_intervals(model: FileModel, candidates: Any) -> bool:
     """Return True if regions of outputs are intervals, and not sets."""
-    return (
-        candidates is None and model.estimator.kinds_["outputs"] in ("numbers", "vectors", "curves", "images")
-        if hasattr(model.estimator, "kinds_")
-        else False
-    )
+    kind = getattr(model.estimator, "kinds_", {}).get("outputs")
+    return candidates is None and kind in ("numbers", "vectors", "curves", "images")
 
 
 def _covered(model: FileModel, X: Any, coverage: float, candidates: Any) -> Iterator[Row]:

@@ -13,11 +13,11 @@ from sklearn.model_selection import GroupKFold, KFold
 from mercer.cli.console import Say, noted, shortened
 from mercer.cli.predict import loaded, read_for
 from mercer.core.arrays import to_numpy
-from mercer.core.collections import count, member, take
+from mercer.core.collections import count, member
 from mercer.estimators import DependencyEstimator, NeighborsEstimator
 from mercer.estimators.base import ObjectEstimator
 from mercer.io.cells import written
-from mercer.io.file_model import FileModel, similarity
+from mercer.io.file_model import FileModel, at_rows, similarity
 from mercer.io.records import Records, report_bad
 from mercer.learners import Constant
 from mercer.report.progress import tracked
@@ -143,7 +143,7 @@ def evaluate(
         raise ValueError(
             f"{model_path} holds a {type(model.estimator).__name__}, which has no losses; fit without --preset aligned"
         )
-    records = read_for(model, path)
+    records = read_for(model, path, with_outputs=True)
     missing = [name for name in model.schema.outputs if name not in records.columns]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}, the output; it has {', '.join(records.columns)}")
@@ -155,12 +155,8 @@ def evaluate(
         raise ValueError(f"{path} has {len(kept)} usable {records.unit}s; expected at least two pairs")
     if folds is not None and not 2 <= folds <= len(kept):
         raise ValueError(f"--folds {folds}; expected 2 to {len(kept)}, the number of pairs")
-    try:
-        with noted(tell):
-            found = _held_out(model, X, y, kept) if folds is None else _folded(model, X, y, kept, folds)
-    except TypeError as error:
-        raise ValueError(str(error)) from error
-    return model, found
+    with noted(tell):
+        return model, _held_out(model, X, y, kept) if folds is None else _folded(model, X, y, kept, folds)
 
 
 def loss_name(estimator: ObjectEstimator) -> str:
@@ -203,8 +199,8 @@ def _folded(model: FileModel, X: Any, y: Any, records: Records, folds: int) -> E
         for number, (train, test) in enumerate(splitter.split(np.arange(n), groups=labels), start=1):
             begin(f"fold {number} of {folds}")
             own = {} if labels is None else {"groups": labels[train]}
-            fitted = clone(model.estimator).fit(_rows(X, train), _rows(y, train), **own)
-            part, truth = _rows(X, test), _rows(y, test)
+            fitted = clone(model.estimator).fit(at_rows(X, train), at_rows(y, train), **own)
+            part, truth = at_rows(X, test), at_rows(y, test)
             predicted = fitted.predict(part)
             found[MODEL][test] = model.estimator.losses(truth, predicted)
             for i, j in enumerate(test):
@@ -214,10 +210,6 @@ def _folded(model: FileModel, X: Any, y: Any, records: Records, folds: int) -> E
                 found[name][test] = model.estimator.losses(truth, each.predict(fitted.input_kernel_.check(part, "X")))
     collected = np.asarray(predictions) if is_numeric(y) else predictions
     return Evaluation(found, collected, y, records, loss_name(model.estimator))
-
-
-def _rows(collection: Any, rows: np.ndarray) -> Any:
-    return [collection[i] for i in rows] if isinstance(collection, list) else take(collection, rows)
 
 
 def printed(model: FileModel, found: Evaluation) -> str:

@@ -79,7 +79,13 @@ def prepared(source: Source, estimator: Any, options: FitOptions, tell: Say) -> 
     schema = Schema.of(records, asked, source.path)
     for note in (*records.notes, schema.described):
         tell(note)
-    settings = {"form": source.form, "masks": source.masks, "curve": source.curve, "groups": source.groups}
+    settings = {
+        "form": source.form,
+        "masks": source.masks,
+        "curve": source.curve,
+        "groups": source.groups,
+        "grids": records.grids,
+    }
     model = FileModel(estimator, schema, source=Path(source.path).name, settings=settings)
     X, y, kept, bad = model.pairs_of(records)
     left_out = report_bad(source.path, [*records.bad, *bad], source.skip_bad)

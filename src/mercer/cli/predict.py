@@ -10,8 +10,7 @@ import numpy as np
 from mercer.cli.answers import Question, answered
 from mercer.cli.console import Say, Stopped, check_output, noted
 from mercer.cli.fit import read_candidates
-from mercer.core.collections import take
-from mercer.io.file_model import FileModel
+from mercer.io.file_model import FileModel, at_rows
 from mercer.io.records import ReadOptions, Records, read, report_bad
 from mercer.io.writers import opened_writer, written_format
 from mercer.report.progress import tracked
@@ -28,11 +27,16 @@ def loaded(path: Path) -> FileModel:
     return model
 
 
-def read_for(model: FileModel, path: str, header: bool | None = None, form: str | None = None) -> Records:
+def read_for(
+    model: FileModel, path: str, header: bool | None = None, form: str | None = None, with_outputs: bool = False
+) -> Records:
     """Read a file with the settings of a model; its columns get the names of training."""
     schema, settings = model.schema, model.settings
     names = tuple(schema.inputs) if schema.header else ()
-    found = read(path, ReadOptions(header, names, settings.get("masks"), tuple(settings.get("curve", ()))), form)
+    curve, grids = tuple(settings.get("curve", ())), settings.get("grids", {})
+    form = form or settings.get("form")
+    masks = settings.get("masks") if with_outputs else None
+    found = read(path, ReadOptions(header, names, masks, curve, grids), form)
     return schema.placed(found, path)
 
 
@@ -77,15 +81,12 @@ def predict(  # noqa: PLR0913
             for rows in chunks:
                 begin(kept.where(int(rows[0])))
                 part = [sets[i] for i in rows] if ppm is not None else sets
-                asked = take(X, rows) if not isinstance(X, list) else [X[i] for i in rows]
-                answers = answered(found, asked, kept.kept(rows.tolist()), question, part)
+                answers = answered(found, at_rows(X, rows), kept.kept(rows.tolist()), question, part)
                 writer.write(_long(found, list(answers)))
                 done += len(rows)
         except KeyboardInterrupt:
             where = "printed" if output is None else f"in {output}"
             raise Stopped(f"stopped; the answers to {done} of {len(kept)} {records.unit}s are {where}") from None
-        except TypeError as error:
-            raise ValueError(str(error)) from error
     left_out = report_bad(inputs, bad, skip=True)
     if left_out:
         tell(left_out)
@@ -98,7 +99,8 @@ def _long(model: FileModel, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return rows
     from mercer.io.curves import scattered
 
-    return scattered(rows, model.settings["curve"])
+    grid = model.settings["grids"].get(model.schema.outputs[0])
+    return scattered(rows, tuple(model.settings["curve"]), grid)
 
 
 def _has_pictures(model: FileModel) -> bool:

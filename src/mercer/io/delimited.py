@@ -15,6 +15,7 @@ _USUAL = {
     "form", "tags", "smiles", "sequence", "value", "t",
 }  # fmt: skip
 """Names by which a first row of text in a file of two or three columns is taken for a header."""
+_LONGEST_NAME = 200  # in characters
 _PAIR, _INFLECTED = ("input", "output"), ("lemma", "form", "tags")
 
 
@@ -116,6 +117,9 @@ def _check_names(path: str, number: int, names: list[str]) -> None:
     for j, name in enumerate(names, start=1):
         if not name:
             raise ValueError(f"{path}: line {number}, column {j} has no name; expected a name for every column")
+        if len(name) > _LONGEST_NAME:
+            size = f"{len(name)} characters; expected at most {_LONGEST_NAME}"
+            raise ValueError(f"{path}: line {number}, column {j} has a name of {size}")
         if name in names[: j - 1]:
             first = names.index(name) + 1
             raise ValueError(f"{path}: line {number}, columns {first} and {j} are both called {name!r}; rename one")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from mercer.core.collections import take
 from mercer.estimators.base import ObjectEstimator
 from mercer.io.records import BadRecord, Records
 from mercer.io.schema import Schema
@@ -103,6 +105,11 @@ def similarity(estimator: ObjectEstimator) -> Kernel:
         return kernel.normalized()
     inputs: Any = estimator.training_pairs_[0]
     return Encoded(ZScores(), Linear()).resolve(inputs)
+
+
+def at_rows(collection: Any, rows: Sequence[int] | np.ndarray) -> Any:
+    """Return some objects of a list, an array or a table."""
+    return [collection[i] for i in rows] if isinstance(collection, list) else take(collection, np.asarray(rows))
 
 
 def _at(values: dict[str, list[Any]], rows: list[int]) -> dict[str, list[Any]]:

@@ -46,6 +46,8 @@ class Records:
         Kinds of the columns that the format tells, such as "molecules".
     inputs, outputs : tuples of str
         The columns that are inputs and outputs unless others are named.
+    grids : dict of str to list
+        The positions of columns of curves.
     """
 
     columns: dict[str, list[Any]]
@@ -58,6 +60,7 @@ class Records:
     kinds: dict[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
+    grids: dict[str, list[float]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -70,7 +73,7 @@ class Records:
         """Return the records at `rows`, without bad ones and notes."""
         rows = list(rows)
         columns = {name: [values[i] for i in rows] for name, values in self.columns.items()}
-        kept: Any = (self.unit, [], [], self.header, self.typed, self.kinds, self.inputs, self.outputs)
+        kept: Any = (self.unit, [], [], self.header, self.typed, self.kinds, self.inputs, self.outputs, self.grids)
         return Records(columns, [self.numbers[i] for i in rows], *kept)
 
 
@@ -88,12 +91,15 @@ class ReadOptions:
         Folder of masks, for a folder of images.
     curve : tuple of str
         The columns (curve, position) of curves in long format.
+    grids : dict of str to list
+        The positions wanted of columns of curves.
     """
 
     header: bool | None = None
     names: tuple[str, ...] = ()
     masks: str | None = None
     curve: tuple[str, ...] = ()
+    grids: dict[str, list[float]] = field(default_factory=dict)
 
 
 Read = Callable[[str, ReadOptions], Records]
@@ -142,7 +148,7 @@ def read(path: str | Path, options: ReadOptions | None = None, form: str | None 
     records = getattr(module, f"read_{form}")(path, options)
     records = _without_long_cells(records)
     if options.curve:
-        records = import_module("mercer.io.curves").gathered(records, options.curve, path)
+        records = import_module("mercer.io.curves").gathered(records, options, path)
     return records
 
 

@@ -1,0 +1,90 @@
+"""Curves in long format: one row for each curve and position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.io.records import BadRecord, ReadOptions, Records
+from mercer.io.types import Mistake, number
+from mercer.structures.curves import on_grid
+
+
+def gathered(records: Records, options: ReadOptions, path: str) -> Records:
+    """Return a record for each curve: columns that are constant on every curve as they are, others as lists on a common grid.
+
+    Curves on grids of their own are interpolated between their points, on the union of the positions that all of them reach.
+    """
+    curve = options.curve
+    if len(curve) != 2 or any(name not in records.columns for name in curve):
+        known = ", ".join(records.columns)
+        raise ValueError(
+            f"--curve {','.join(curve)}; expected the columns of the curve and of the position, of {known}"
+        )
+    name, at = curve
+    positions, bad = _numbers(records, at)
+    rows: dict[Any, list[int]] = {}
+    for i, own in enumerate(records.columns[name]):
+        if own is None:
+            bad[i] = BadRecord(records.where(i, name), "an empty cell; expected the name of a curve")
+        elif i not in bad:
+            rows.setdefault(own, []).append(i)
+    values = {each: list(column) for each, column in records.columns.items() if each not in curve}
+    varying = [
+        each for each, column in values.items() if any(len({column[i] for i in own}) > 1 for own in rows.values())
+    ]
+    columns: dict[str, list[Any]] = {name: list(rows)}
+    for each in values:
+        if each not in varying:
+            columns[each] = [values[each][own[0]] for own in rows.values()]
+    notes, grids = [*records.notes, f"{len(rows)} curves"], {}
+    for each in varying:
+        numbers, wrong = _numbers(records, each)
+        bad |= wrong
+        points = [
+            ([positions[i] for i in own if numbers[i] is not None], [numbers[i] for i in own if numbers[i] is not None])
+            for own in rows.values()
+        ]
+        try:
+            grid, curves, regular = on_grid(points, options.grids.get(each))
+        except ValueError as error:
+            raise ValueError(f"{path}: column {each!r}: {error}") from error
+        grids[each] = grid.tolist()
+        columns[each] = [row.tolist() for row in curves]
+        told = "" if regular else ", interpolated from grids that differ"
+        notes.append(f"{each}: {len(grid)} positions from {grid[0]:g} to {grid[-1]:g}{told}")
+    firsts = [records.numbers[own[0]] for own in rows.values()]
+    told_bad = [*records.bad, *(bad[i] for i in sorted(bad))]
+    found = Records(columns, firsts, f"curve at {records.unit}", told_bad, notes, grids=grids)
+    if len(varying) == 2:
+        found.inputs, found.outputs = (varying[0],), (varying[1],)
+    return found
+
+
+def scattered(rows: list[dict[str, Any]], curve: tuple[str, ...], grid: list[float] | None) -> list[dict[str, Any]]:
+    """Return a row for each position of predicted curves; answers that are not curves have one row each, without curves."""
+    name, at = curve
+    found = []
+    for row in rows:
+        listed = {key: value for key, value in row.items() if np.ndim(value) == 1}
+        scalars = {key: value for key, value in row.items() if key not in listed and key != name}
+        if grid is None:
+            found.append({name: row.get(name)} | scalars)
+            continue
+        kept = [key for key, value in listed.items() if len(value) == len(grid)]
+        for j, position in enumerate(grid):
+            found.append({name: row.get(name), at: position} | {key: row[key][j] for key in kept} | scalars)
+    return found
+
+
+def _numbers(records: Records, column: str) -> tuple[list[Any], dict[int, BadRecord]]:
+    found: list[Any] = []
+    bad: dict[int, BadRecord] = {}
+    for i, cell in enumerate(records.columns[column]):
+        try:
+            found.append(number(cell))
+        except Mistake as mistake:
+            found.append(None)
+            bad[i] = BadRecord(records.where(i, column), str(mistake))
+    return found, bad
