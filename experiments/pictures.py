@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.experiment import Experiment
+from experiments.pivots import Layout
 
 _FIXED = ("method", "metric", "value", "error", "paper", "paper_error")
-_MOST_PANELS, _MOST_LINES = 6, 26
+_MOST_PANELS, _MOST_METRICS, _WIDEST = 6, 3, 60
 _LIGHT: Any = {"savefig.facecolor": "white", "svg.hashsalt": "mercer", "svg.fonttype": "none", "font.size": 9}
 
 
@@ -24,7 +25,7 @@ def draw(experiment: Experiment, rows: Sequence[dict[str, Any]], path: Path) -> 
         figure = Figure(layout="constrained")
         size = _size(rows)
         if size is None:
-            _dots(figure, experiment, rows)
+            _dots(figure, rows)
         else:
             _lines(figure, rows, size)
         figure.suptitle(experiment.title)
@@ -61,7 +62,10 @@ def _lines(figure: Any, rows: Sequence[dict[str, Any]], size: str) -> None:
     columns = min(3, len(kept))
     grid = -(-len(kept) // columns)
     figure.set_size_inches(4.2 * columns, 3.1 * grid + 0.8)
-    for axes, name in zip(figure.subplots(grid, columns, squeeze=False).flat, kept, strict=False):
+    panels_of = list(figure.subplots(grid, columns, squeeze=False).flat)
+    for unused in panels_of[len(kept) :]:
+        unused.remove()
+    for axes, name in zip(panels_of, kept, strict=False):
         for method, own in panels[name].items():
             own = sorted(own, key=lambda row: row[size])
             errors = [row["error"] or 0.0 for row in own]
@@ -73,41 +77,32 @@ def _lines(figure: Any, rows: Sequence[dict[str, Any]], size: str) -> None:
         axes.legend(fontsize=7, frameon=False)
 
 
-def _dots(figure: Any, experiment: Experiment, rows: Sequence[dict[str, Any]]) -> None:
+def _dots(figure: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """Draw a line of dots for each method, a colour for each setting, and the paper's values as diamonds."""
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    metrics = sorted(metrics, key=lambda m: -sum(row["metric"] == m for row in rows))[:3]
-    shown = {metric: _chosen(experiment, [row for row in rows if row["metric"] == metric]) for metric in metrics}
-    height = 0.24 * sum(map(len, shown.values())) + 0.8 * len(metrics) + 0.6
-    figure.set_size_inches(8.4, height)
-    ratios = [len(own) + 2 for own in shown.values()]
-    panels = figure.subplots(len(metrics), 1, squeeze=False, height_ratios=ratios)[:, 0]
-    for axes, (metric, own) in zip(panels, shown.items(), strict=True):
-        for i, row in enumerate(own):
-            axes.errorbar(row["value"], -i, xerr=row["error"] or 0.0, fmt="o", color="C0", ms=4, capsize=2)
+    metrics = sorted(metrics, key=lambda m: -sum(row["metric"] == m for row in rows))[:_MOST_METRICS]
+    shown = {metric: [row for row in rows if row["metric"] == metric] for metric in metrics}
+    layouts = {metric: Layout(own) for metric, own in shown.items()}
+    heights = [len(layout.lines) + 3 for layout in layouts.values()]
+    figure.set_size_inches(9.6, 0.21 * sum(heights) + 0.6)
+    panels = figure.subplots(len(metrics), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, metric in zip(panels, metrics, strict=True):
+        layout = layouts[metric]
+        for row in shown[metric]:
+            place, colour = -layout.lines.index(layout.line(row)), f"C{layout.columns.index(layout.column(row)) % 10}"
+            axes.errorbar(row["value"], place, xerr=row["error"] or 0.0, fmt="o", color=colour, ms=4, capsize=2)
             if "paper" in row:
                 wide = row.get("paper_error") or 0.0
-                axes.errorbar(row["paper"], -i, xerr=wide, fmt="D", mfc="white", color="C3", ms=5, capsize=2, zorder=0)
-        axes.set_yticks([-i for i in range(len(own))], [_label(row) for row in own], fontsize=7)
+                axes.errorbar(
+                    row["paper"], place, xerr=wide, fmt="D", mfc="white", color="0.4", ms=5, capsize=2, zorder=0
+                )
+        names = [line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…" for line in layout.lines]
+        axes.set_yticks([-i for i in range(len(names))], names, fontsize=7)
         axes.set(title=metric)
         axes.grid(alpha=0.3, axis="x")
-    if any("paper" in row for own in shown.values() for row in own):
-        panels[0].plot([], [], "o", color="C0", label="ours")
-        panels[0].plot([], [], "D", mfc="white", color="C3", label="paper")
-        panels[0].legend(fontsize=8, frameon=False)
-
-
-def _chosen(experiment: Experiment, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with a published value, or else the best, as many as can be read."""
-    with_paper = [row for row in rows if "paper" in row]
-    if len(rows) <= _MOST_LINES:
-        return rows
-    if with_paper:
-        return with_paper[:_MOST_LINES]
-    sign = -1.0 if experiment.sense(rows[0]["metric"]) == "max" else 1.0
-    return sorted(rows, key=lambda row: sign * row["value"])[:_MOST_LINES]
-
-
-def _label(row: dict[str, Any]) -> str:
-    rest = [str(row[k]) for k in row if k not in _FIXED and row[k] not in (None, "")]
-    text = ", ".join([row["method"], *rest])
-    return text if len(text) <= 60 else text[:57] + "…"
+        keys = [(f"C{j % 10}", "o", column) for j, column in enumerate(layout.columns)] if layout.across else []
+        keys += [("0.4", "D", "paper")] if any("paper" in row for row in shown[metric]) else []
+        for colour, marker, label in keys:
+            axes.plot([], [], marker, color=colour, mfc="white" if marker == "D" else colour, label=label)
+        if keys:
+            axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -22,26 +22,41 @@ def pivoted(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Tabl
     return [_table(experiment, [row for row in rows if row["metric"] == m], m) for m in _values(rows, "metric")]
 
 
+class Layout:
+    """The place of each row of one metric in a table: `lines` down, `columns` across."""
+
+    def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
+        keys = [key for key in dict.fromkeys(k for row in rows for k in row) if key not in _FIXED and key != "metric"]
+        keys = [key for key in keys if len(_values(rows, key)) > 1]
+        self.across = _across(rows, keys)
+        self.down = ["method", *(key for key in keys if key != self.across)]
+        self.lines = list(dict.fromkeys(map(self.line, rows)))
+        self.columns = list(dict.fromkeys(map(self.column, rows)))
+
+    def line(self, row: dict[str, Any]) -> str:
+        """Return the name of the line of a row."""
+        return ", ".join(text for key in self.down if (text := _text(row.get(key))))
+
+    def column(self, row: dict[str, Any]) -> str:
+        """Return the name of the column of a row."""
+        if self.across is None:
+            return row["metric"]
+        text = _text(row.get(self.across))
+        return f"{self.across} {text}" if _bare(text) else text
+
+
 def _table(experiment: Experiment, rows: list[dict[str, Any]], metric: str) -> Table:
-    keys = [key for key in dict.fromkeys(k for row in rows for k in row) if key not in _FIXED and key != "metric"]
-    keys = [key for key in keys if len(_values(rows, key)) > 1]
-    across = _across(rows, keys)
-    down = ["method", *(key for key in keys if key != across)]
-    columns = _values(rows, across) if across else [metric]
-    lines = list(dict.fromkeys(tuple(_text(row.get(key)) for key in down) for row in rows))
-    cells: list[list[str]] = [["", *[""] * len(columns)] for _ in lines]
+    layout = Layout(rows)
+    cells = [[line, *[""] * len(layout.columns)] for line in layout.lines]
     values: dict[tuple[int, int], float] = {}
-    for i, line in enumerate(lines):
-        cells[i][0] = ", ".join(part for part in line if part)
     for row in rows:
-        i = lines.index(tuple(_text(row.get(key)) for key in down))
-        j = 1 + (columns.index(_text(row.get(across))) if across else 0)
+        i, j = layout.lines.index(layout.line(row)), 1 + layout.columns.index(layout.column(row))
         cells[i][j], values[i, j] = _cell(experiment, row), row["value"]
-    header = ["method" if len(down) == 1 else ", ".join(down), *(f"{across} {c}" if _bare(c) else c for c in columns)]
+    header = [", ".join(layout.down), *layout.columns]
     return Table(header, cells, metric, _best(values, experiment.sense(metric)))
 
 
-def _across(rows: list[dict[str, Any]], keys: list[str]) -> str | None:
+def _across(rows: Sequence[dict[str, Any]], keys: list[str]) -> str | None:
     """The key whose columns leave the fewest lines without leaving most cells empty."""
     best, fewest = None, len({tuple(_text(row.get(key)) for key in ["method", *keys]) for row in rows}) + 1
     for key in keys:
