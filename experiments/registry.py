@@ -18,6 +18,7 @@ EXPERIMENTS: dict[str, str] = {
     "report-images": "papers.kadri_images:ReportReconstruction",
     "report-words": "papers.kadri_words:ReportWords",
     "entangled-weather": "papers.entangled_weather:Weather",
+    "entangled-poster": "papers.entangled_poster:PosterWeather",
     "entangled-simulated": "papers.entangled_simulated:Simulated",
     "gait": "papers.gait:HipToKnee",
     "label-ranking": "beyond.label_ranking:LabelRankings",

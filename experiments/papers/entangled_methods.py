@@ -9,9 +9,9 @@ import numpy as np
 
 from experiments.protocol import Split
 from mercer.core.arrays import to_numpy
-from mercer.estimators import OutputKernelLearning
+from mercer.estimators import EntangledRidge, OutputKernelLearning
 from mercer.kernels import Precomputed
-from mercer.operators import Nystroem
+from mercer.operators import Nystroem, entanglement
 from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
 
 ALPHAS = np.logspace(-3, 2, 11)
@@ -29,6 +29,16 @@ class Ascent:
     gamma: float
     steps: int
 
+
+MEASURES = {
+    "product_distance": "distance to the nearest separable kernel",
+    "asymmetry": "distance to symmetric blocks",
+    "negativity": "negativity",
+    "kraus_rank": "Choi–Kraus rank",
+    "effective_rank": "effective Choi–Kraus rank",
+    "is_entangled": "share proved entangled",
+}
+"""Measure of a learned kernel (`mercer.operators.Entanglement`) → its name in the tables."""
 
 ASCENTS = tuple(Ascent(50, gamma, steps) for gamma in (0.0, 0.1, 0.9) for steps in (10, 20, 40))
 
@@ -104,20 +114,43 @@ def entangled_pair(
     return mean + whole, mean + scalar
 
 
+def measures(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, ascent: Ascent, seed: int) -> dict[str, float]:
+    """Measure the entanglement, on the training samples, of the kernel that EKL learns from them."""
+    targets = _around_mean(outputs[train])[1]
+    rank = min(ascent.rank, targets.size)
+    model = EntangledRidge(Precomputed(gram), kraus_rank=rank, gamma=ascent.gamma, max_iter=ascent.steps)
+    model.set_params(random_state=seed, fit_intercept=False, alpha=1.0)
+    found = entanglement(model.fit(train, targets).kernel_, train)
+    return {name: float(getattr(found, name)) for name in MEASURES}
+
+
+def inner_errors(
+    path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, train: np.ndarray, seed: int
+) -> np.ndarray:
+    """Compute squared errors on inner folds, (Gram matrices, settings, folds): one fold per sample up to 15, else five."""
+    order = np.random.default_rng(seed).permutation(train)
+    folds = np.array_split(order, len(train) if len(train) <= 15 else 5)
+    return np.array(
+        [
+            [
+                np.sum((path(gram, outputs, np.setdiff1d(train, fold), fold) - outputs[fold]) ** 2, axis=(1, 2))
+                for fold in folds
+            ]
+            for gram in grams
+        ]
+    ).transpose(0, 2, 1)
+
+
 def chosen(
     path: Path, grams: Sequence[np.ndarray], outputs: np.ndarray, train: np.ndarray, seed: int
 ) -> tuple[int, int]:
-    """Choose the Gram matrix and the setting of least squared error over inner folds: one per sample up to 15, else five."""
-    order = np.random.default_rng(seed).permutation(train)
-    folds = np.array_split(order, len(train) if len(train) <= 15 else 5)
-    errors = []
-    for gram in grams:
-        parts = [
-            np.sum((path(gram, outputs, np.setdiff1d(train, fold), fold) - outputs[fold]) ** 2, axis=(1, 2))
-            for fold in folds
-        ]
-        errors.append(np.sum(parts, axis=0))
-    best, setting = np.unravel_index(int(np.argmin(errors)), np.shape(errors))
+    """Choose the Gram matrix and the setting of least squared error over inner folds."""
+    return least(inner_errors(path, grams, outputs, train, seed).sum(axis=2))
+
+
+def least(errors: np.ndarray) -> tuple[int, int]:
+    """Return the row and the column of the least error."""
+    best, setting = np.unravel_index(int(np.argmin(errors)), errors.shape)
     return int(best), int(setting)
 
 

@@ -65,6 +65,25 @@ def test_entangled_pair_is_the_estimator_at_every_ridge(problem, place, mode):
         np.testing.assert_allclose(predicted, centred + mean, atol=1e-8)
 
 
+def test_measures_are_those_of_the_kernel_that_predicts(problem):
+    gram, Y, train, _ = problem
+    measured = methods.measures(gram, Y, train, methods.Ascent(rank=6, gamma=0.4, steps=7), seed=3)
+    assert measured["kraus_rank"] == 6
+    assert measured["is_entangled"] == 1.0
+    assert 0 < measured["asymmetry"] < measured["product_distance"] < 1
+    assert set(measured) == set(methods.MEASURES)
+
+
+def test_inner_errors_are_those_of_each_left_out_sample(problem):
+    gram, Y, train, _ = problem
+    errors = methods.inner_errors(methods.independent_path, [gram], Y, train, seed=5)
+    order = np.random.default_rng(5).permutation(train)
+    others = np.setdiff1d(train, order[:1])
+    predicted = methods.independent_path(gram, Y, others, order[:1])
+    np.testing.assert_allclose(errors[0, :, 0], np.sum((predicted - Y[order[:1]]) ** 2, axis=(1, 2)))
+    assert methods.least(errors.sum(axis=2)) == methods.chosen(methods.independent_path, [gram], Y, train, seed=5)
+
+
 def test_the_choice_never_sees_the_test_outputs(problem):
     gram, Y, train, held = problem
     changed = Y.copy()
@@ -139,6 +158,21 @@ def test_small_weather(tmp_path):
     assert all(0.3 < value < 2.0 for value in scores.values())
     assert len([row for row in rows if "paper" in row]) == 2
     assert "reading of the poster" in chosen.notes(rows)[0]
+
+
+@pytest.mark.data
+def test_small_poster(tmp_path):
+    if store.data_folder() is None or not (store.data_folder() / "canadian_weather").is_dir():
+        pytest.skip("needs the weather: set MERCER_DATA to a folder that holds canadian_weather/")
+    chosen, rows = small("entangled-poster", tmp_path)
+    scores = {(row["method"], row["metric"], row["choice"]): row["value"] for row in rows}
+    for method in ("KRR", "OKL", "EKL", "ptrEKL"):
+        # the choice by the test stations bounds the others
+        assert scores[method, "nMSE", "on the test stations"] <= scores[method, "nMSE", "inner folds"] + 1e-12
+    assert scores["EKL or ptrEKL", "nMSE", "on the test stations"] <= min(
+        scores[method, "nMSE", "on the test stations"] for method in ("EKL", "ptrEKL")
+    )
+    assert sum("poster" in note for note in chosen.notes(rows)) == 1
 
 
 @pytest.mark.data

@@ -4,6 +4,7 @@ from mercer.operators.base import Operator, OperatorSpectrum, Outputs, Separable
 from mercer.operators.blocks import BlockOperator
 from mercer.operators.covariance import ConditionalCovariance, Covariance
 from mercer.operators.entangled import Entangled, PartialTrace, partial_trace
+from mercer.operators.entanglement import Entanglement, entanglement
 from mercer.operators.features import Nystroem, RandomFourier
 from mercer.operators.fields import CurlFree, DivergenceFree
 from mercer.operators.identity import Identity
@@ -30,6 +31,7 @@ __all__ = [
     "DiagonalRegularizationJoint",
     "DivergenceFree",
     "Entangled",
+    "Entanglement",
     "Identity",
     "InducedJoint",
     "JointKernel",
@@ -51,6 +53,7 @@ __all__ = [
     "Transformable",
     "ValuedJoint",
     "WindowedJoint",
+    "entanglement",
     "partial_trace",
     "quadrature_weights",
     "smoothing_matrix",
