@@ -11,6 +11,7 @@ EXPERIMENTS: dict[str, str] = {
     "weston-table2": "papers.weston_classes:DigitClasses",
     "weston-table3": "papers.weston_images:DigitCompletion",
     "weston-figure2": "papers.weston_images:CompletionErrors",
+    "weston-grids": "papers.weston_grids:PrintedGrids",
     "kadri-table2-left": "papers.kadri_images:ImageReconstruction",
     "kadri-table2-right": "papers.kadri_words:OpticalWords",
     "kadri-table3": "papers.kadri_faces:FaceViews",

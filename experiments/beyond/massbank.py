@@ -121,9 +121,17 @@ class MassBank(Experiment):
         notes = [f"Among the test molecules: {bars}.", f"Top-1 by choice, in points: {steps}."]
         mass = at.get((BEST, SAME_MASS, "top-1, %"))
         if mass is not None:
+            knn = at[next(iter(LADDER)), SAME_MASS, "top-1, %"]
+            errors = {
+                row["method"]: row["error"]
+                for row in rows
+                if (row["setting"], row["metric"]) == (SAME_MASS, "top-1, %")
+            }
             notes.append(
                 f"Among molecules of the same mass the first is right in {mass:.1f} % of the spectra, "
-                f"by chance in {at['drawn at random', SAME_MASS, 'top-1, %']:.1f} %."
+                f"by chance in {at['drawn at random', SAME_MASS, 'top-1, %']:.1f} %, by k-NN in {knn:.1f} % (standard errors "
+                f"{errors[BEST]:.1f} and {errors[next(iter(LADDER))]:.1f}): "
+                + ("ahead." if mass - knn > 2 * errors[BEST] else "not distinguishable from k-NN.")
             )
         return notes
 

@@ -38,6 +38,8 @@ ALPHAS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0)
 
 KNN, KDE, HOPFIELD = "k-NN", "KDE", "Hopfield net"
 WHOLE = "Hopfield net, whole digit"
+BLANK, BLANK_WHOLE = "Hopfield net, blank below", "Hopfield net, blank below, whole digit"
+ONE = "k-NN, k = 1"
 ALL = "KDE, all directions"
 FREE = "KDE, continuous"
 COVARIANCE = "KDE, continuous, covariance"
@@ -53,15 +55,16 @@ ALIGNED, NEXT = "σ′ by alignment", "σ′ = 7, next 1000"
 LADDER = (KNN, KDE, ALL, FREE, COVARIANCE, CONDITIONAL, BEST, ORACLE)
 """Methods from k-NN to the best, one choice after the other."""
 
-LOSS, BEFORE = "RBF loss", "RBF loss before decoding"
+LOSS, BEFORE, ROOT = "RBF loss", "RBF loss before decoding", "RBF distance"
+SATURATED, STABLE = "share of saturated pixels", "share of training digits that are equilibria"
 CLASS, TOP = "class of the pre-image", "class from the upper half"
 PAPER: dict[str, dict[str, tuple[float, float]]] = {
     LOSS: {KDE: (0.8384, 0.0077), KNN: (0.8960, 0.0052), HOPFIELD: (1.2190, 0.0072)},
     CLASS: {KNN: (0.2345, 0.0058), KDE: (0.2985, 0.0147), HOPFIELD: (0.5910, 0.0137)},
     TOP: {KDE: (0.1878, 0.0098), SVM: (0.1942, 0.0097), KNN: (0.2345, 0.0058)},
 }
-PAPER[BEFORE] = PAPER[LOSS]
-"""Losses and errors of the NIPS edition; whether they are before or after the pre-image is not known."""
+PAPER[BEFORE] = PAPER[ROOT] = PAPER[LOSS]
+"""Losses and errors of the NIPS edition; whether they are before or after the pre-image, squared or not, is not known."""
 
 CLIMB = FixedPoint(n_starts=1)  # from the best half and from the mean; more starts find the same maxima
 
@@ -111,25 +114,39 @@ class Completion:
         return self._best(embedding=PrincipalComponents(), loss=loss, alpha=alpha, decoder=Candidates())
 
     @cached_property
-    def equilibria(self) -> np.ndarray:
-        """Run the Hopfield net of the whole training digits to equilibrium, from each upper half with zeros below."""
-        net = HopfieldNet(max_iter=500, tol=1e-4).fit(np.hstack([self.top, self.bottom]))
+    def net(self) -> HopfieldNet:
+        """Store the whole training digits in a Hopfield net."""
+        return HopfieldNet(max_iter=500, tol=1e-4).fit(np.hstack([self.top, self.bottom]))
+
+    def equilibria(self, below: float = 0.0) -> np.ndarray:
+        """Run the net to equilibrium from each upper half, with one value for all pixels below."""
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", ConvergenceWarning
             )  # a few states still move slowly; their nearest digits no longer change
-            return net.transform(np.hstack([self.test_top, np.zeros_like(self.truth)]))
+            return self.net.transform(np.hstack([self.test_top, np.full_like(self.truth, below)]))
 
     def paper(self) -> dict[str, np.ndarray]:
         """Predict by the methods of the paper, which answer with training halves."""
         models = {KNN: self.neighbours(), KDE: self.weston()}
         self.chosen |= {name: settings(model) for name, model in models.items()}
         predicted = {name: model.predict(self.test_top) for name, model in models.items()}
-        middle = self.top.shape[1]
-        predicted[HOPFIELD] = self.bottom[cdist(self.equilibria[:, middle:], self.bottom).argmin(axis=1)]
-        whole = np.hstack([self.top, self.bottom])
-        predicted[WHOLE] = self.bottom[cdist(self.equilibria, whole).argmin(axis=1)]
+        predicted[ONE] = self.bottom[cdist(self.test_top, self.top).argmin(axis=1)]
+        middle, whole = self.top.shape[1], np.hstack([self.top, self.bottom])
+        for names, below in (((HOPFIELD, WHOLE), 0.0), ((BLANK, BLANK_WHOLE), -1.0)):
+            states = self.equilibria(below)
+            predicted[names[0]] = self.bottom[cdist(states[:, middle:], self.bottom).argmin(axis=1)]
+            predicted[names[1]] = self.bottom[cdist(states, whole).argmin(axis=1)]
         return predicted
+
+    def net_measures(self) -> dict[str, float]:
+        """Measure how many pixels of the equilibria are saturated, and how many training digits are equilibria."""
+        digits = np.hstack([self.top, self.bottom])
+        moved = np.clip(digits @ self.net.weights_ + self.net.bias_, -1.0, 1.0) - digits
+        return {
+            SATURATED: float(np.mean(np.abs(self.equilibria()) > 0.999)),
+            STABLE: float(np.mean(np.abs(moved).max(axis=1) < 1e-3)),
+        }
 
     # -- ours -----------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ from experiments.papers.weston_completion import (
     ALIGNED,
     BEFORE,
     BEST,
+    BLANK,
+    BLANK_WHOLE,
     CELLS,
     CLASS,
     DIGITS,
@@ -27,8 +29,10 @@ from experiments.papers.weston_completion import (
     LADDER,
     LOSS,
     NEXT,
+    ONE,
     ORACLE,
     PAPER,
+    ROOT,
     SHARES,
     STATED,
     SVM,
@@ -44,6 +48,8 @@ from mercer.selection import choose_scale
 
 SCALES = (2.0, 2.5, 3.0, 3.25, 3.5, 3.75, 4.0, 4.25, 4.5, 5.0, 6.0, 7.0, 8.0)
 """Values of σ′ compared by alignment."""
+PRINTED = (KDE, KNN, ONE, HOPFIELD, WHOLE, BLANK, BLANK_WHOLE)
+"""Methods of the paper, and readings of them."""
 
 
 class DigitCompletion(Experiment):
@@ -62,7 +68,8 @@ class DigitCompletion(Experiment):
         "loss of the decoded half for k-NN and KDE with training halves as answers, on the distance before decoding for "
         "continuous pre-images. The Hopfield net is the saturated linear system of Li, Michel and Porod as MATLAB "
         "builds it; its answer is the training half nearest to the lower half of its equilibrium, or, as a second "
-        "reading, that of the training digit nearest to all of it. Errors are standard errors over folds."
+        "reading, that of the training digit nearest to all of it; it starts with zeros below, as the paper says, or with blank "
+        "paper (−1). The RBF distance is the square root of the loss of each digit. Errors are standard errors over folds."
     )
 
     def pieces(self, small: bool) -> list[Piece]:
@@ -88,7 +95,7 @@ class DigitCompletion(Experiment):
     def run(self, piece: Piece) -> Outcome:
         """Run all methods on one fold, under every σ′."""
         split, seed = block_folds(DIGITS, 5)[piece.settings["fold"]], piece.settings["seed"]
-        outcome: Outcome = {LOSS: {}, BEFORE: {}, CLASS: {}, "chosen": {}}
+        outcome: Outcome = {LOSS: {}, BEFORE: {}, ROOT: {}, CLASS: {}, "chosen": {}}
         # matrices this small lose more to several BLAS threads than they gain
         with threadpool_limits(1), config_context(assume_finite=True):
             aligned = choose_scale(Gaussian(), halves().outputs[split.train], SCALES, random_state=seed)
@@ -98,12 +105,14 @@ class DigitCompletion(Experiment):
                 fold, key = Completion(split, scale), f"σ′ = {scale:g}"
                 predicted = fold.paper() | fold.ours() | {ORACLE: fold.oracle()}
                 outcome[LOSS][key] = {name: float(np.mean(fold.losses(found))) for name, found in predicted.items()}
-                outcome[CLASS][key] = {name: fold.class_error(predicted[name]) for name in (KNN, KDE, HOPFIELD, WHOLE)}
+                outcome[CLASS][key] = {name: fold.class_error(predicted[name]) for name in PRINTED}
+                outcome[ROOT][key] = {name: float(np.mean(np.sqrt(fold.losses(predicted[name])))) for name in PRINTED}
                 outcome[BEFORE][key] = _before(fold)
                 outcome["chosen"][key] = fold.chosen
             if len(piece.settings["scales"]) > 1:
                 others = Completion(split, WIDE, skip=DIGITS)
                 outcome[LOSS][NEXT] = {name: float(np.mean(others.losses(y))) for name, y in others.fresh().items()}
+            outcome["net"] = fold.net_measures()
             labels, truth = fold.labels, fold.test_labels
             models: dict[str, Any] = {
                 KDE: kernel_classes(fold.top, labels),
@@ -118,7 +127,7 @@ class DigitCompletion(Experiment):
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """Return losses under each σ′, then class errors."""
         rows = []
-        for metric in (BEFORE, LOSS, CLASS):
+        for metric in (BEFORE, LOSS, ROOT, CLASS):
             for key in sorted(outcomes[0][metric], key=lambda setting: (setting != ALIGNED, setting)):
                 names = sorted(outcomes[0][metric][key], key=_place)
                 for name in names:
@@ -126,6 +135,8 @@ class DigitCompletion(Experiment):
                     rows.append(_row(values, name, metric, setting=key))
         for name in PAPER[TOP]:
             rows.append(_row([outcome[TOP][name] for outcome in outcomes], name, TOP))
+        for measure in outcomes[0]["net"]:
+            rows.append(mean_row([outcome["net"][measure] for outcome in outcomes], HOPFIELD, measure))
         return rows
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
@@ -196,7 +207,7 @@ def _before(fold: Completion) -> dict[str, float]:
 
 def _place(name: str) -> int:
     """Sort rows as in the paper, then by choices."""
-    order = (KDE, KNN, HOPFIELD, WHOLE, *LADDER)
+    order = (*PRINTED, *LADDER)
     return order.index(name)
 
 
