@@ -60,6 +60,10 @@ def test_table3_small(tmp_path):
 def test_figure2_small(tmp_path):
     made = experiment("kadri-figure2")
     rows = reproduce(made, tmp_path, small=True).rows
+    assert all(row["value"] < 1e-6 for row in rows if row["metric"] == "largest difference to LowRank")
+    fixed = {row["widths"] for row in rows if row["metric"] == "MSE"}
+    assert fixed == {"chosen", "as printed", "equal"}
+    rows = [row for row in rows if row["widths"] == "chosen"]
     error = {(row["method"], row["n"]): row["value"] for row in rows if row["metric"] == "MSE"}
     assert error[CORTES, ALL] < error[CORTES, 10]
     assert error[LOW_RANK, 30] < error[LOW_RANK, 10]
@@ -67,7 +71,7 @@ def test_figure2_small(tmp_path):
     times = {(row["method"], row["n"]): row["value"] for row in rows if row["metric"] == TIME}
     assert times[CORTES, ALL] == 1
     assert times.keys() == error.keys()
-    assert (tmp_path / "kadri-figure2.html").read_text(encoding="utf-8").count("<polyline") == 6
+    assert (tmp_path / "kadri-figure2.html").read_text(encoding="utf-8").count("<polyline") == 8
     again = reproduce(made, tmp_path / "again", small=True).rows
     without_times = [[row for row in run if row["metric"] != TIME] for run in (rows, again)]
     assert json.dumps(without_times[0]) == json.dumps(without_times[1])
