@@ -63,12 +63,12 @@ def test_figure2_small(tmp_path):
     assert all(row["value"] < 1e-6 for row in rows if row["metric"] == "largest difference to LowRank")
     fixed = {row["widths"] for row in rows if row["metric"] == "MSE"}
     assert fixed == {"chosen", "as printed", "equal"}
-    rows = [row for row in rows if row["widths"] == "chosen"]
-    error = {(row["method"], row["n"]): row["value"] for row in rows if row["metric"] == "MSE"}
+    chosen = [row for row in rows if row["widths"] == "chosen"]
+    error = {(row["method"], row["n"]): row["value"] for row in chosen if row["metric"] == "MSE"}
     assert error[CORTES, ALL] < error[CORTES, 10]
     assert error[LOW_RANK, 30] < error[LOW_RANK, 10]
     assert error[EXACT, ALL] < 1.1 * error[CORTES, ALL]
-    times = {(row["method"], row["n"]): row["value"] for row in rows if row["metric"] == TIME}
+    times = {(row["method"], row["n"]): row["value"] for row in chosen if row["metric"] == TIME}
     assert times[CORTES, ALL] == 1
     assert times.keys() == error.keys()
     assert (tmp_path / "kadri-figure2.html").read_text(encoding="utf-8").count("<polyline") == 8
