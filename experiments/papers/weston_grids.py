@@ -178,7 +178,7 @@ class PrintedGrids(Experiment):
                 f"With one neighbour the loss before and after the pre-image is the same, {one[DISTANCE]:.4f} at σ′ = "
                 f"{STATED:g}, and the class of the pre-image is wrong for {one[OWNER]:.4f}. The paper's class error of k-NN is "
                 "the same from the pre-image and from the upper half (0.2345), as with one neighbour, but its loss (0.8960) is "
-                "that of several neighbours before the pre-image: no one reading gives both."
+                "that of several neighbours before the pre-image: at this σ′ no one reading gives both."
             )
         return notes
 

@@ -10,8 +10,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer import DependencyEstimator, load, save
 from mercer.core.arrays import to_numpy
 from mercer.estimators import JointKernelMap
-from mercer.kernels import Gaussian, Linear
-from mercer.operators import Covariance, DiagonalRegularizationJoint, InducedJoint, PatchwiseJoint, TensorProductJoint
+from mercer.kernels import Gaussian, Linear, Subsequence
+from mercer.operators import (
+    Covariance,
+    DiagonalRegularizationJoint,
+    Identity,
+    InducedJoint,
+    PatchwiseJoint,
+    TensorProductJoint,
+)
 from mercer.selection import KFold, LeaveOneOut
 
 rng = np.random.default_rng(0)
@@ -119,8 +126,11 @@ def test_saved_and_loaded(tmp_path):
     ("parameters", "error", "message"),
     [
         ({"joint_kernel": Gaussian()}, TypeError, "expected one that is linear in the outputs"),
-        ({"joint_kernel": InducedJoint(Linear(), Linear(), Covariance())}, TypeError, "expected one that is linear"),
-        ({"joint_kernel": TensorProductJoint(Linear(), Gaussian())}, ValueError, "is not linear in the outputs"),
+        (
+            {"joint_kernel": InducedJoint(Linear(), Gaussian(), Covariance()), "bounds": (0, 1)},
+            ValueError,
+            "is for output vectors",
+        ),
         ({"alpha": "kfold"}, ValueError, "alpha='kfold'; expected a positive number, 'loo' or LeaveOneOut"),
         ({"alpha": KFold(3)}, ValueError, "expected a positive number"),
         ({"alpha": -1.0}, ValueError, "alpha=-1.0; expected a positive finite number"),
@@ -129,6 +139,45 @@ def test_saved_and_loaded(tmp_path):
 def test_messages(parameters, error, message):
     with pytest.raises(error, match=message):
         JointKernelMap(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("output_kernel", [Linear(), Gaussian(2.0)], ids=repr)
+@pytest.mark.parametrize("operator", [Identity(), Covariance()], ids=repr)
+def test_induced_kernels_are_the_estimator_with_the_operator(output_kernel, operator, tmp_path):
+    kernel = Gaussian(3.0)
+    rule = LeaveOneOut([0.1])
+    model = JointKernelMap(InducedJoint(kernel, output_kernel, operator), alpha=rule).fit(X, Y)
+    plain = DependencyEstimator(kernel, output_kernel, operator, alpha=rule).fit(X, Y)
+    assert np.allclose(model.predict(NEW), plain.predict(NEW))
+    assert np.allclose(model.loo_path_, plain.loo_path_)
+    joint = InducedJoint(kernel, output_kernel, operator).resolve(X, Y)
+    assert np.allclose(model.joint_kernel_(X, Y), joint(X, Y))
+    assert np.array_equal(load(save(model, tmp_path / "map.skops")).predict(NEW), model.predict(NEW))
+
+
+def test_induced_kernels_score_pairs_as_their_points_do():
+    """2⟨W, Φ(x, y)⟩ − l(y, y) with W from the dense system over all pairs ranks candidates as the model does."""
+    k, l, alpha = Gaussian(3.0), Gaussian(2.0), 0.1
+    joint = InducedJoint(k, l, Covariance())
+    model = JointKernelMap(joint, alpha, fit_intercept=False).fit(X, Y)
+    L = l(Y)
+    C = L @ L / len(X)  # ⟨ψ(y), C ψ(y′)⟩ of training outputs
+    # k Z C + αZ = V in the coordinates of L = V Vᵀ: scores are k_x Z C vᵀ
+    values, vectors = np.linalg.eigh(L)
+    V = vectors * np.sqrt(np.maximum(values, 0.0))
+    inner = V.T @ V / len(X)
+    Z = np.linalg.solve(np.kron(inner, k(X)) + alpha * np.eye(81), V.ravel(order="F")).reshape(9, 9, order="F")
+    scores = 2.0 * k(NEW, X) @ Z @ inner @ V.T - np.diag(L)
+    assert np.allclose(model.joint_kernel_(X, Y), k(X) * C)
+    assert np.array_equal(model.predict(NEW, candidates=Y), Y[scores.argmax(axis=1)])
+
+
+def test_strings_with_a_product_of_kernels():
+    words = Subsequence(2).normalized()
+    texts, answers = ["aab", "bba", "abb", "bab"], ["xxy", "yyx", "xyy", "yxy"]
+    model = JointKernelMap(TensorProductJoint(words, words), alpha=0.1).fit(texts, answers)
+    plain = DependencyEstimator(words, words, alpha=0.1).fit(texts, answers)
+    assert list(model.predict(["aaab", "bbba"])) == list(plain.predict(["aaab", "bbba"]))
 
 
 def test_leaving_groups_out_equals_refitting_without_them():

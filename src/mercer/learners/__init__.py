@@ -5,7 +5,8 @@ from mercer.learners.constant import Constant
 from mercer.learners.curves import SmoothedCurves
 from mercer.learners.entangled import EntangledKernel
 from mercer.learners.forest import Forest
-from mercer.learners.joint import JointMap
+from mercer.learners.joint import InducedMap, JointMap
+from mercer.learners.max_margin import MaxMargin
 from mercer.learners.metric import LearnedMetric
 from mercer.learners.mixture import Mixture, OnKernel
 from mercer.learners.neighbors import Neighbors
@@ -18,10 +19,12 @@ __all__ = [
     "EntangledKernel",
     "FittedMap",
     "Forest",
+    "InducedMap",
     "JointMap",
     "LearnedMetric",
     "Learner",
     "LearningProblem",
+    "MaxMargin",
     "Mixture",
     "Neighbors",
     "OnKernel",

@@ -7,14 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from mercer.core import memory
 from mercer.core.arrays import Array, like, namespace
 from mercer.core.collections import Collection, take
 from mercer.core.validation import check_instance
+from mercer.embeddings.base import Embedding
+from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.learners.base import Learner, LearningProblem
-from mercer.operators.joint import CoordinateJoint, TensorProductJoint
+from mercer.learners.ridge import FittedRidge, Ridge
+from mercer.operators.identity import Identity
+from mercer.operators.joint import CoordinateJoint, InducedJoint, TensorProductJoint
 from mercer.selection.alpha import leave_one_out_only
 from mercer.solvers.base import RidgeProblem
 from mercer.solvers.ridge_path import RidgePath
@@ -37,14 +42,10 @@ class JointMap(Learner):
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:
-        expected = (
-            "one that is linear in the outputs, such as PatchwiseJoint(shape); with an operator use DependencyEstimator"
-        )
+        expected = "one that is linear in the outputs, such as PatchwiseJoint(shape); use InducedMap for others"
         joint = check_instance(self.joint_kernel, "joint_kernel", CoordinateJoint, expected=expected)
-        if getattr(joint, "output_kernel", Linear()) != Linear():
-            raise ValueError(
-                f"joint_kernel={joint!r} is not linear in the outputs; use DependencyEstimator(input_kernel, output_kernel)"
-            )
+        if is_product(joint):
+            raise ValueError(f"joint_kernel={joint!r} is not linear in the outputs; use InducedMap(joint_kernel)")
 
     def fit(self, problem: LearningProblem) -> FittedJointMap:
         """Decompose the Gram matrix of each group, choose alpha and solve."""
@@ -57,6 +58,62 @@ class JointMap(Learner):
         alpha = attributes["alpha_"]
         coefficients = [each.coefficients(alpha) for each in paths.paths]
         return FittedJointMap(joint, ridge, coefficients, alpha, attributes)
+
+
+def is_product(joint: Any) -> bool:
+    """Return True for k(x, x')·⟨ψ(y), C ψ(y')⟩ with an operator C, or with features ψ of an output kernel."""
+    if isinstance(joint, InducedJoint):
+        return True
+    return isinstance(joint, TensorProductJoint) and joint.output_kernel != Linear()
+
+
+@dataclass
+class InducedMap(Learner):
+    r"""Ridge regression with the joint kernel that an operator induces, :math:`J = k(x, x')\,\langle\psi(y), C\,\psi(y')\rangle`.
+
+    ψ may be the feature map of any output kernel; the best y is then found among candidates. The kernels are those of the
+    estimator, and C is learned from the pairs. The parameters are those of `mercer.estimators.JointKernelMap`.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> from mercer.operators import Covariance
+    >>> InducedMap(InducedJoint(Gaussian(1.0), Gaussian(2.0), Covariance()), alpha=0.1).ridge.operator
+    Covariance()
+    """
+
+    joint_kernel: InducedJoint | TensorProductJoint
+    alpha: Any = "loo"
+    fit_intercept: bool = True
+
+    def __post_init__(self) -> None:
+        expected = (
+            "InducedJoint(input_kernel, output_kernel, operator) or TensorProductJoint(input_kernel, output_kernel)"
+        )
+        check_instance(self.joint_kernel, "joint_kernel", (InducedJoint, TensorProductJoint), expected=expected)
+        leave_one_out_only(self.alpha)
+
+    @property
+    def ridge(self) -> Ridge:
+        """The ridge regression with the operator."""
+        operator = getattr(self.joint_kernel, "operator", Identity())
+        return Ridge(clone(operator), self.alpha, "auto", self.fit_intercept)
+
+    @property
+    def has_weights(self) -> bool:  # type: ignore[override]
+        """True for the identity operator."""
+        return self.ridge.has_weights
+
+    def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
+        """Return the embedding that the operator calls for."""
+        return self.ridge.preferred_embedding(kernel, outputs)
+
+    def fit(self, problem: LearningProblem) -> FittedRidge:
+        """Learn C, choose alpha and solve."""
+        found, ridge = self.ridge.fit(problem), self.ridge
+        joint = InducedJoint(problem.kernel, problem.embedding.kernel_, ridge.operator)
+        found.attributes["joint_kernel_"] = joint.resolve(problem.inputs, problem.outputs)
+        return found
 
 
 class _GroupPaths:
