@@ -142,12 +142,13 @@ class Simulated(Experiment):
                 f"A “{way}” (alignment with K {overall[way, 'A']['value']:.2f}): {', '.join(parts)}; knowing A and T "
                 f"would gain {known:.3f}."
             )
-            measured = {row["metric"]: row["value"] for row in rows if row["A"] == way and row.get("metric") != METRIC}
-            notes.append(
-                f"A “{way}”, n = p = {FIXED}: the kernel of EKL is {measured[MEASURES['product_distance']]:.2f} of its norm "
-                f"away from the nearest separable one and at least {measured[MEASURES['asymmetry']]:.2f} from every sum of "
-                f"separable ones, with an effective rank of {measured[MEASURES['effective_rank']]:.1f}."
-            )
+            measured = {row["metric"]: row["value"] for row in rows if row["A"] == way and row["metric"] != METRIC}
+            if MEASURES["product_distance"] in measured:
+                notes.append(
+                    f"A “{way}”, n = p = {FIXED}: the kernel of EKL is {measured[MEASURES['product_distance']]:.2f} of its "
+                    f"norm away from the nearest separable one and at least {measured[MEASURES['asymmetry']]:.2f} from every "
+                    f"sum of separable ones, with an effective rank of {measured[MEASURES['effective_rank']]:.1f}."
+                )
         for method in (EKL, TRACE):
             wins, losses, total = self._counts(rows, method)
             notes.append(
