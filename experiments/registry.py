@@ -21,6 +21,7 @@ EXPERIMENTS: dict[str, str] = {
     "entangled-weather": "papers.entangled_weather:Weather",
     "entangled-poster": "papers.entangled_poster:PosterWeather",
     "entangled-simulated": "papers.entangled_simulated:Simulated",
+    "entangled-steps": "papers.entangled_steps:StepsOfTheAscent",
     "gait": "papers.gait:HipToKnee",
     "label-ranking": "beyond.label_ranking:LabelRankings",
     "conformal": "beyond.conformal:CalibratedSets",

@@ -185,3 +185,14 @@ def test_small_gait(tmp_path):
     scores = {row["method"]: row["value"] for row in first.rows}
     assert scores["linear kernel, smoothing operator"] < 0.9 * scores["mean curve"]
     assert (tmp_path / "a" / "gait.html").read_text(encoding="utf-8").count("<polyline") == 12
+
+
+@pytest.mark.data
+def test_small_steps(tmp_path):
+    if store.data_folder() is None or not (store.data_folder() / "canadian_weather").is_dir():
+        pytest.skip("needs the weather: set MERCER_DATA to a folder that holds canadian_weather/")
+    chosen, rows = small("entangled-steps", tmp_path)
+    scores = {(row["method"], row["metric"], row["steps"]): row["value"] for row in rows}
+    assert scores["EKL", "nMSE", 10] < scores["EKL", "nMSE", 100]
+    assert all(0 < scores["EKL", "distance to the nearest separable kernel", steps] < 1 for steps in (10, 40, 100))
+    assert len(chosen.notes(rows)) == 3
