@@ -55,6 +55,9 @@ class Experiment:
     }
     """Metrics, by their beginnings, with the best whatever `best` is."""
 
+    published_as: dict[str, str] = {}
+    """Methods and metrics that are readings of another one, whose published value they are compared with."""
+
     def sense(self, metric: str) -> str | None:
         """Return "min" or "max" for the best value of a metric; None if none is better."""
         if metric.startswith(self.without_best):

@@ -59,25 +59,31 @@ def verdict(row: dict[str, Any], best: str | None, digits: int) -> str:
 def published(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Published]:
     """Return the published values among `rows`, each with the closest of our readings.
 
-    A setting under which the same values were published for all of its choices is a reading.
+    A setting under which the same values were published for all of its choices is a reading, and so are methods and metrics
+    that the experiment says were published under another name.
     """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    with_paper = [row for row in rows if "paper" in row]
-    for row in with_paper:
-        alike = [own for own in with_paper if (own["method"], own["metric"]) == (row["method"], row["metric"])]
+    with_paper = [(row, *_published_as(experiment, row)) for row in rows if "paper" in row]
+    for row, method, metric in with_paper:
+        alike = [own for own, *name in with_paper if name == [method, metric]]
         named = tuple((key, row[key]) for key in _settings(alike) if key in row and not _is_reading(key, alike))
-        groups.setdefault((row["method"], row["metric"], named, row["paper"]), []).append(row)
+        groups.setdefault((method, metric, named, row["paper"]), []).append(row)
     found = []
     for (method, metric, named, paper), own in groups.items():
         row = min(own, key=lambda each: abs(each["value"] - each["paper"]))
-        said = verdict(row, experiment.sense(metric), experiment.digits)
+        said = verdict(row, experiment.sense(row["metric"]), experiment.digits)
         word, why = (experiment.reason(row) if said == SHORT else None) or (said, "")
         what = ", ".join([metric, *(_told(key, value) for key, value in named)])
-        readings = [
+        others = [name for name in (row["method"], row["metric"]) if name not in (method, metric)]
+        readings = [("", name) for name in others] + [
             (key, row[key]) for key in _settings(own) if key not in dict(named) and row.get(key) not in (None, "")
         ]
         found.append(Published(method, what, ", ".join(_told(*each) for each in readings), paper, row, word, why))
     return found
+
+
+def _published_as(experiment: Experiment, row: dict[str, Any]) -> tuple[str, str]:
+    return tuple(experiment.published_as.get(row[key], row[key]) for key in ("method", "metric"))  # type: ignore[return-value]
 
 
 def _settings(rows: Iterable[dict[str, Any]]) -> list[str]:

@@ -65,6 +65,8 @@ class PosterWeather(Experiment):
         "matrix of the training stations) and no larger than the distance to any sum of separable kernels for symmetric blocks."
     )
     digits = 3
+    senses: dict[str, str] = Experiment.senses | {IMPROVEMENT: "max", "nMSE": "min"}
+    without_best = (*MEASURES.values(), "rank chosen")
 
     def pieces(self, small: bool) -> list[Piece]:
         """Return a piece for each partition and number of stations."""

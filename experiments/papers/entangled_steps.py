@@ -39,6 +39,7 @@ class StepsOfTheAscent(Experiment):
         "symmetric blocks (no sum of separable kernels is nearer), the negativity of its partial transpose, and its rank."
     )
     digits = 3
+    without_best = tuple(MEASURES.values())
 
     def pieces(self, small: bool) -> list[Piece]:
         """Return a piece for each partition and size."""

@@ -61,6 +61,7 @@ class ImageReconstruction(Experiment):
         "ψ(y)‖², is shown at the paper's own settings too, for pixels in [−1, 1] and in [0, 1]; for Weston with the projection "
         "of kernel PCA and with the one that the paper prints, without a centre."
     )
+    published_as: dict[str, str] = {BEFORE: METRIC, PRINTED_WESTON: WESTON}
     paper: dict[str, PaperRow] = {
         CORTES: PaperRow(0.01, 0.1, 10.0, 0.9247, 0.0112),
         WESTON: PaperRow(0.01, 0.07, 10.0, 0.8145, 0.0131),

@@ -74,6 +74,8 @@ class PrintedGrids(Experiment):
         "folds; those of digits drawn are standard deviations over draws over √40."
     )
 
+    published_as: dict[str, str] = {DISTANCE: LOSS}
+
     def pieces(self, small: bool) -> list[Piece]:
         """Return a piece for each fold, and one for the digits drawn."""
         seeds, folds, draws = (1, 1, 3) if small else (2, 5, 40)

@@ -72,6 +72,8 @@ class DigitCompletion(Experiment):
         "paper (−1). The RBF distance is the square root of the loss of each digit. Errors are standard errors over folds."
     )
 
+    published_as: dict[str, str] = {BEFORE: LOSS, ROOT: LOSS}
+
     def pieces(self, small: bool) -> list[Piece]:
         """Return a piece for each fold; the small version has the first one under one σ′."""
         if small:
