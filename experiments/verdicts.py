@@ -83,7 +83,7 @@ def published(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Pu
 
 
 def _published_as(experiment: Experiment, row: dict[str, Any]) -> tuple[str, str]:
-    return tuple(experiment.published_as.get(row[key], row[key]) for key in ("method", "metric"))  # type: ignore[return-value]
+    return tuple(experiment.published_as.get(row[key], row[key]) for key in ("method", "metric"))
 
 
 def _settings(rows: Iterable[dict[str, Any]]) -> list[str]:
