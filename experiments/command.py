@@ -161,6 +161,32 @@ def compare(
         raise typer.Exit(1)
 
 
+@app.command("data")
+def data_sets(
+    name: Annotated[
+        str | None, typer.Option("--get", help="Make one data file from its recipe, or all of them.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check the SHA-256 of every file that is there.")] = False,
+    show: Annotated[
+        bool, typer.Option("--list", help="List the files, whether they are there, and their licences.")
+    ] = False,
+) -> None:
+    """List the data files, make them from upstream files at fixed revisions, or check them."""
+    from experiments.data import fetching
+
+    if sum((name is not None, check, show)) != 1:
+        raise typer.BadParameter("expected one of --list, --get NAME (or --get all) and --check")
+    if name is not None:
+        for each in [own for own in fetching.RECIPES if fetching.state(own) == "missing"] if name == "all" else [name]:
+            print(fetching.make(each))
+        return
+    states = {each: fetching.state(each) for each in fetching.RECIPES}
+    for each, found in states.items():
+        print(f"{found:8} {each}  ({fetching.RECIPES[each].licence})")
+    if check and "damaged" in states.values():
+        raise typer.Exit(1)
+
+
 @app.command("summary")
 def write_summary(
     folder: Annotated[Path, typer.Argument(help="Folder with results of full runs.")],

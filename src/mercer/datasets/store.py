@@ -1,7 +1,8 @@
 """Locate data files, verify their SHA-256, and read them.
 
 A file is looked for in ``$MERCER_DATA``, then in the user's cache, which is filled by a download. Its SHA-256 must be that of
-the file ``SHA256SUMS`` beside this module.
+the file ``SHA256SUMS`` beside this module, or of ``REBUILT256SUMS``: the same content as a recipe of the repository writes it
+(``python -m experiments data``).
 """
 
 from __future__ import annotations
@@ -26,10 +27,16 @@ class ChecksumError(ValueError):
 
 
 class Source(NamedTuple):
-    """The SHA-256 of a file, and its address if it can be downloaded."""
+    """The SHA-256 of a file, its address if it can be downloaded, and the SHA-256 of the same content made by a recipe."""
 
     sha256: str
     url: str | None = None
+    rebuilt: str | None = None
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The SHA-256 that a file may have."""
+        return (self.sha256,) if self.rebuilt is None else (self.sha256, self.rebuilt)
 
 
 class Table:
@@ -45,8 +52,15 @@ class Table:
 
 _ESL = "https://hastie.su.domains/ElemStatLearn/datasets"
 _DOWNLOADS = {f"usps/{name}": f"{_ESL}/{name}" for name in ("zip.train.gz", "zip.test.gz")}
-_SUMS = Path(__file__).with_name("SHA256SUMS").read_text(encoding="utf-8").splitlines()
-SOURCES = {name: Source(sha256, _DOWNLOADS.get(name)) for sha256, name in (line.split(maxsplit=1) for line in _SUMS)}
+
+
+def _sums(file: str) -> dict[str, str]:
+    lines = Path(__file__).with_name(file).read_text(encoding="utf-8").splitlines()
+    return {name: sha256 for sha256, name in (line.split(maxsplit=1) for line in lines)}
+
+
+_REBUILT = _sums("REBUILT256SUMS")
+SOURCES = {name: Source(sum_, _DOWNLOADS.get(name), _REBUILT.get(name)) for name, sum_ in _sums("SHA256SUMS").items()}
 """All files of the data sets, by their paths under ``$MERCER_DATA``."""
 
 
@@ -65,7 +79,7 @@ def fetch(name: str) -> Path:
         with urllib.request.urlopen(source.url, timeout=30) as response, written_atomically(target) as path:
             with path.open("wb") as file:
                 shutil.copyfileobj(response, file)
-            _check(path, source.sha256, origin=source.url)
+            _check(path, source, origin=source.url)
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         raise FileNotFoundError(_missing(name, f"{source.url} could not be downloaded ({reason})")) from error
@@ -78,7 +92,7 @@ def find(name: str) -> Path | None:
         raise ValueError(f"name is {name!r}; expected one of {', '.join(sorted(SOURCES))}")
     for folder in (data_folder(), cache_folder()):
         if folder is not None and (folder / name).is_file():
-            _check(folder / name, SOURCES[name].sha256)
+            _check(folder / name, SOURCES[name])
             return folder / name
     return None
 
@@ -122,12 +136,12 @@ def read_rows(name: str, expected: int, columns: str) -> list[list[str]]:
     return rows
 
 
-def _check(path: Path, expected: str, origin: str | None = None) -> None:
+def _check(path: Path, source: Source, origin: str | None = None) -> None:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
+    if found not in source.accepted:
         raise ChecksumError(
-            f"{origin or path} has SHA-256 {found}; expected {expected}. It was not used: "
+            f"{origin or path} has SHA-256 {found}; expected {' or '.join(source.accepted)}. It was not used: "
             "replace it by the original file, or delete it to look for it elsewhere"
         )
 
@@ -137,5 +151,5 @@ def _missing(name: str, why: str) -> str:
     return (
         f"{name} is not in {'MERCER_DATA (not set)' if folder is None else folder} nor in "
         f"{cache_folder()}, and {why}. Put the file at FOLDER/{name} and set the environment "
-        "variable MERCER_DATA=FOLDER"
+        f"variable MERCER_DATA=FOLDER, or run 'python -m experiments data --get {name}' in a clone of the repository"
     )
