@@ -1,5 +1,6 @@
 # make demo        learn to complete handwritten digits, write a page with the results
 # make test        lint, types and every test
+# make docs        build the site in docs/_build/html, warnings as errors
 # make reproduce   list the experiments; NAME=weston-table3 runs one (SMALL=1: seconds; JOBS=2: two processes)
 # make rivals      compare AutoEstimator with other estimators (SMALL=1: a minute; JOBS=2; OPTIONS='--tasks jura')
 # make bench       NAME=core, objects, operators, strings or trace (QUICK=1: seconds)
@@ -16,7 +17,7 @@ export MERCER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: demo test lint reproduce rivals bench clean
+.PHONY: demo test lint docs reproduce rivals bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -35,6 +36,15 @@ lint: $(VENV)/.installed-tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# The gallery takes data that scikit-learn brings along, or makes its own.
+docs: export OMP_NUM_THREADS = 1
+docs: export OPENBLAS_NUM_THREADS = 1
+docs: export MKL_NUM_THREADS = 1
+docs: export MPLBACKEND = Agg
+docs: $(VENV)/.installed-tests
+	MERCER_DATA= $(BIN)/sphinx-build -b html -W --keep-going --nitpicky --jobs 2 --quiet docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 reproduce: $(VENV)/.installed-tests
 	@$(BIN)/python -m experiments reproduce $(or $(NAME),--list) $(if $(SMALL),--small) $(if $(JOBS),--jobs $(JOBS))
@@ -63,5 +73,5 @@ $(VENV)/.installed-tests: $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) out dist build docs/_build docs/auto_examples docs/api/generated docs/api/backreferences docs/api/mercer*.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src experiments tests -name __pycache__ -type d -prune -exec rm -rf {} +

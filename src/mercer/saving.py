@@ -25,8 +25,10 @@ from mercer.core.files import written_atomically
 from mercer.core.portable import portable
 from mercer.structures.graphs import forget_views
 
+__all__ = ["LoadError", "load", "save", "trusted_types"]
+
 _FORMAT = "mercer-model"
-_WITHOUT_MODELS = ("cli", "datasets", "report", "testing")  # rooms whose types are never part of a model
+_WITHOUT_MODELS = ("cli", "datasets", "plots", "report", "testing")  # rooms whose types are never part of a model
 # types of other libraries that training pairs and kernels may hold; none of them can be called
 _SPARSE = ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix")
 _DATA = ("builtins.frozenset", "networkx.classes.graph.Graph", *_SPARSE)

@@ -120,7 +120,7 @@ class LearningProblem:
         return RidgeProblem(self.kernel, self.inputs, targets, fit_intercept=fit_intercept, **weighting)
 
     def choose_alpha(self, alpha: Any, paths: Any) -> dict[str, Any]:
-        """Return the attributes alpha_, alphas_ and loo_path_ for a number, or for the rule of leave-one-out.
+        """Return the attributes `alpha_`, `alphas_` and `loo_path_` for a number, or for the rule of leave-one-out.
 
         `paths` is a `LeaveOneOutPath` over alpha, with the `scale` of its grid.
         """

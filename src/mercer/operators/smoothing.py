@@ -84,7 +84,7 @@ def _decomposed(
 def smoothing_matrix(grid: Any, length: float, period: float | None = None) -> np.ndarray:
     r"""Return the matrix of `Smoothing`, :math:`T_{st} = e^{-|s - t| / h}`, for ``Separable(kernel, T)``.
 
-    Parameters are those of `Smoothing`. Distances |s − t| on closed curves are the shorter way round.
+    Parameters are those of `Smoothing`. Distances on closed curves are the shorter way round.
 
     Examples
     --------

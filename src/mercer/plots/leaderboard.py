@@ -116,7 +116,12 @@ class LeaderboardDisplay:
             )
         rows.sort(key=lambda row: row[1])
         means, errors = np.array([row[1:] for row in rows]).T
-        return cls([row[0] for row in rows], means, errors, loss_name=f"mean {cost!r}").plot(ax, **kwargs)
+        return cls(
+            [row[0] for row in rows],
+            means,
+            errors,
+            loss_name=f"mean {getattr(loss, '__name__', type(cost).__name__)} loss",
+        ).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw a line for each member on `ax`, or on new axes."""
@@ -133,7 +138,7 @@ class LeaderboardDisplay:
                 text, (self.losses[place], place), (0, 5), textcoords="offset points", ha="center", fontsize="small"
             )
         if mixed.any():
-            self.ax_.legend(fontsize="small")
+            self.ax_.legend(fontsize="small", frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0))
         self.ax_.set_yticks(places, self.names)
         self.ax_.invert_yaxis()
         self.ax_.margins(y=0.6 / max(n, 2))

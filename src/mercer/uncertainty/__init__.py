@@ -1,1 +1,8 @@
-"""Uncertainty of predictions: conformal sets, abstention, explanations."""
+"""Uncertainty of predictions: conformal sets, intervals, probabilities, abstention, explanations."""
+
+from mercer.uncertainty.answers import Carrier, Explanation
+from mercer.uncertainty.conformal import Calibration
+from mercer.uncertainty.probabilities import ProbabilityMap, RiskCoverage
+from mercer.uncertainty.regions import Ellipsoids, Intervals
+
+__all__ = ["Calibration", "Carrier", "Ellipsoids", "Explanation", "Intervals", "ProbabilityMap", "RiskCoverage"]

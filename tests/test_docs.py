@@ -1,0 +1,105 @@
+"""The pages of the site are true: sessions run, links lead somewhere, and the API and the gallery are complete."""
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+import mercer
+
+matplotlib.use("Agg")
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+site_tools = importlib.import_module("site_tools")
+
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "auto_examples"} & set(path.parts))
+SESSIONS = [path for path in PAGES if "\n>>> " in path.read_text(encoding="utf-8")]
+EXAMPLES = sorted((ROOT / "examples").rglob("plot_*.py"))
+FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=name_of)
+def test_sessions_run(page):
+    """One session from top to bottom, each answer as printed."""
+    text, names = page.read_text(encoding="utf-8"), {}
+    for match in FENCE.finditer(text):
+        line = text[: match.start()].count("\n") + 1
+        test = doctest.DocTestParser().get_doctest(match[1], names, page.name, str(page), line)
+        failures = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            doctest.DocTestRunner(verbose=False).run(test, out=failures.append, clear_globs=False)
+        assert not failures, "".join(failures)
+        names = test.globs
+
+
+def test_every_concept_has_a_page():
+    index = (ROOT / "docs" / "guide" / "index.md").read_text(encoding="utf-8")
+    for path in (ROOT / "docs" / "guide").glob("*.md"):
+        assert path.stem == "index" or f"]({path.name})" in index
+    assert len(SESSIONS) >= 14
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_pages(page):
+    """Links to pages that the build writes (the API, the gallery) are checked by the build."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        path = target.partition("#")[0]
+        if "://" not in target and path and path.endswith(".md"):
+            assert (page.parent / path).exists(), target
+
+
+# -- API ---------------------------------------------------------------------------------------------------
+
+
+def test_every_room_with_public_names_has_a_page():
+    """A room that gets an `__all__` needs a page; those without one have no public names."""
+    rooms = {"mercer"}
+    for module in pkgutil.walk_packages(mercer.__path__, "mercer."):
+        listed = module.ispkg or module.name == "mercer.saving"
+        if listed and hasattr(importlib.import_module(module.name), "__all__"):
+            rooms.add(module.name)
+    assert rooms == set(site_tools.ROOMS)
+    index = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8").split()
+    assert rooms <= set(index)
+
+
+def test_pages_cover_every_public_name():
+    pages = site_tools.public_names()
+    for room in site_tools.ROOMS:
+        module = importlib.import_module(room)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if not name.startswith("__") and type(thing).__name__ != "module":
+                room_of_page, _, name_of_page = pages[f"{room}.{name}"].rpartition(".")
+                assert getattr(importlib.import_module(room_of_page), name_of_page) is thing
+    assert pages["mercer.estimators.DependencyEstimator"] == "mercer.DependencyEstimator"
+    assert pages["mercer.estimators.Explanation"] == "mercer.uncertainty.Explanation"
+
+
+# -- gallery -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
+def test_examples_tell_a_story_and_draw(example):
+    """They are run by the build; here: a title with a story, a picture, and no data that has to be fetched."""
+    text = example.read_text(encoding="utf-8")
+    story = ast.get_docstring(ast.parse(text))
+    title, line, *rest = story.splitlines()
+    assert set(line) == {"="}
+    assert len(line) == len(title)
+    assert len(" ".join(rest).split()) >= 40, "a story of a few sentences"
+    assert "plt." in text or "Display" in text
+    assert "MERCER_DATA" not in text
+    assert example.parent.name in site_tools.EXAMPLES
