@@ -36,6 +36,7 @@ EXPERIMENTS: dict[str, str] = {
     "faces": "beyond.faces:FrontViews",
     "g2p": "beyond.g2p:Pronunciation",
     "inflection": "beyond.inflection:InflectedForms",
+    "max-margin": "beyond.max_margin:MaxMarginMaps",
     "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
 }
 """Experiment name → ``module:class``, in the order `--all` runs them."""
