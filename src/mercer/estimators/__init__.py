@@ -1,6 +1,7 @@
 """scikit-learn estimators: glue over the parts."""
 
 from mercer.estimators.base import ObjectEstimator
+from mercer.estimators.components import KernelPCA
 from mercer.estimators.curves import CurveRidge
 from mercer.estimators.dependency import DependencyEstimator
 from mercer.estimators.entangled import EntangledRidge
@@ -17,6 +18,7 @@ __all__ = [
     "EntangledRidge",
     "Explanation",
     "JointKernelMap",
+    "KernelPCA",
     "NeighborsEstimator",
     "ObjectEstimator",
     "OperatorValuedRidge",
