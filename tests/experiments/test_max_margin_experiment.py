@@ -10,8 +10,8 @@ from mercer.datasets import store
 @pytest.mark.data
 def test_small_version(tmp_path):
     folder = store.data_folder()
-    if folder is None or not all((folder / name).is_dir() for name in ("usps", "ocr")):
-        pytest.skip("needs digits and words: set MERCER_DATA to a folder that holds usps/ and ocr/")
+    if folder is None or not all((folder / name).is_dir() for name in ("usps", "ocr_letters")):
+        pytest.skip("needs digits and words: set MERCER_DATA to a folder that holds usps/ and ocr_letters/")
     made = experiment("max-margin")
     rows = reproduce(made, tmp_path, small=True).rows
     gaps = [row["value"] for row in rows if row["metric"] == "difference of primal and dual"]
