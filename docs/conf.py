@@ -46,6 +46,7 @@ autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "inherited-members": "BaseEstimator", "member-order": "bysource"}
 autodoc_class_signature = "mixed"
 autodoc_preserve_defaults = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_attributes_as_param_list = True
 numpydoc_xref_param_type = False
@@ -84,7 +85,7 @@ html_logo = html_favicon = "_static/mercer.svg"
 html_title = f"mercer {version}"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "start": [], "choose": []}
+html_sidebars = {page: [] for page in ("index", "start", "choose", "changelog", "auto_examples/index")}
 html_theme_options = {
     "logo": {"text": "mercer"},
     "show_toc_level": 2,
