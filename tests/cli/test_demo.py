@@ -125,5 +125,5 @@ def test_command_ends_with_the_path_of_the_page(tmp_path, monkeypatch, capsys):
     assert [line.split()[1] for line in out.splitlines() if line.startswith("  mercer")] == [
         "fit",
         "predict",
-        "evaluate",
+        "report",
     ]

@@ -319,7 +319,7 @@ def test_a_word_in_nonsense_is_doubtful(tmp_path, mercer_command):
 
 
 def test_help_shows_examples_and_choices(mercer_command):
-    for command in ("fit", "predict", "evaluate", "demo"):
+    for command in ("fit", "predict", "evaluate", "report", "demo"):
         assert f"Example: mercer {command}" in " ".join(mercer_command(command, "--help")[1].split())
     words = " ".join(mercer_command("fit", "--help")[1].replace("│", " ").split())
     for name in (*LOSSES, *EFFORTS, *KERNELS, *PRESETS):

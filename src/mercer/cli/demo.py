@@ -75,7 +75,7 @@ Next, from files of your own:
 
   mercer fit data.csv --output COLUMN -o model    learn a column from the others
   mercer predict model new.csv --coverage 0.9     answers, how sure they are
-  mercer evaluate model test.csv                  its loss beside baselines"""
+  mercer report model test.csv -o page.html       a page to look through"""
 
 
 def run(output: str | Path, folds: int = 5, quick: bool = False, silent: bool = False) -> Path:

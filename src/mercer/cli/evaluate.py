@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 
 from mercer.cli.console import Say, noted, shortened
+from mercer.cli.fit import read_candidates
 from mercer.cli.predict import loaded, read_for
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import count, member
@@ -35,6 +36,8 @@ class Evaluation:
     ----------
     losses : dict of str to array
         The loss of each pair, by method.
+    inputs : collection
+        X.
     predictions : collection
         Those of the model.
     truth : collection
@@ -43,13 +46,17 @@ class Evaluation:
         Where the pairs come from.
     loss : str
         The name of the loss.
+    candidates : collection or None
+        The outputs to choose from.
     """
 
     losses: dict[str, np.ndarray]
+    inputs: Any
     predictions: Any
     truth: Any
     records: Records
     loss: str
+    candidates: Any = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the mean loss of each method, with a 95 % interval."""
@@ -134,29 +141,46 @@ def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def evaluate(
-    model_path: Path, path: str, tell: Say, folds: int | None = None, skip_bad: bool = False
-) -> tuple[FileModel, Evaluation]:
+@dataclass(frozen=True)
+class PairsFile:
+    """A file of pairs to score a model on, as it was typed."""
+
+    path: str
+    skip_bad: bool = False
+    candidates: str | None = None
+    masks: str | None = None
+
+
+def evaluate(model_path: Path, test: PairsFile, tell: Say, folds: int | None = None) -> tuple[FileModel, Evaluation]:
     """Score a model on the pairs of a file; with `folds`, models like it that are fitted on the other folds."""
     model = loaded(model_path)
+    with noted(tell):
+        return model, assessed(model, test, tell, folds)
+
+
+def assessed(model: FileModel, test: PairsFile, tell: Say, folds: int | None = None) -> Evaluation:
+    """Return the evaluation of a model on the pairs of a file."""
+    path = test.path
     if not isinstance(model.estimator, ObjectEstimator):
         raise ValueError(
-            f"{model_path} holds a {type(model.estimator).__name__}, which has no losses; fit without --preset aligned"
+            f"the model is a {type(model.estimator).__name__}, which has no losses; fit without --preset aligned"
         )
-    records = read_for(model, path, with_outputs=True)
+    records = read_for(model, path, with_outputs=True, masks=test.masks)
     missing = [name for name in model.schema.outputs if name not in records.columns]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}, the output; it has {', '.join(records.columns)}")
     X, y, kept, bad = model.pairs_of(records)
-    left_out = report_bad(path, [*records.bad, *bad], skip_bad)
+    left_out = report_bad(path, [*records.bad, *bad], test.skip_bad)
     if left_out:
         tell(left_out)
     if len(kept) < 2:
         raise ValueError(f"{path} has {len(kept)} usable {records.unit}s; expected at least two pairs")
     if folds is not None and not 2 <= folds <= len(kept):
         raise ValueError(f"--folds {folds}; expected 2 to {len(kept)}, the number of pairs")
-    with noted(tell):
-        return model, _held_out(model, X, y, kept) if folds is None else _folded(model, X, y, kept, folds)
+    candidates = None if test.candidates is None else read_candidates(model, test.candidates, tell)
+    if folds is not None and candidates is not None:
+        raise ValueError("--folds and --candidates together have no meaning here; leave one out")
+    return _held_out(model, X, y, kept, candidates) if folds is None else _folded(model, X, y, kept, folds)
 
 
 def loss_name(estimator: ObjectEstimator) -> str:
@@ -176,14 +200,14 @@ def baselines(estimator: ObjectEstimator, inputs: Any, outputs: Any) -> dict[str
     return {name: each.fit(inputs, outputs) for name, each in made.items()}
 
 
-def _held_out(model: FileModel, X: Any, y: Any, records: Records) -> Evaluation:
+def _held_out(model: FileModel, X: Any, y: Any, records: Records, candidates: Any) -> Evaluation:
     estimator = model.estimator
-    predicted = estimator.predict(X)
+    predicted = estimator.predict(X, candidates)
     losses = {MODEL: estimator.losses(y, predicted)}
     inputs, outputs = estimator.training_pairs_
     for name, each in baselines(estimator, inputs, outputs).items():
-        losses[name] = estimator.losses(y, each.predict(estimator.input_kernel_.check(X, "X")))
-    return Evaluation(losses, predicted, y, records, loss_name(estimator))
+        losses[name] = estimator.losses(y, each.predict(estimator.input_kernel_.check(X, "X"), candidates))
+    return Evaluation(losses, X, predicted, y, records, loss_name(estimator), candidates)
 
 
 def _folded(model: FileModel, X: Any, y: Any, records: Records, folds: int) -> Evaluation:
@@ -209,7 +233,7 @@ def _folded(model: FileModel, X: Any, y: Any, records: Records, folds: int) -> E
             for name, each in baselines(fitted, inputs, outputs).items():
                 found[name][test] = model.estimator.losses(truth, each.predict(fitted.input_kernel_.check(part, "X")))
     collected = np.asarray(predictions) if is_numeric(y) else predictions
-    return Evaluation(found, collected, y, records, loss_name(model.estimator))
+    return Evaluation(found, X, collected, y, records, loss_name(model.estimator))
 
 
 def printed(model: FileModel, found: Evaluation) -> str:

@@ -136,14 +136,25 @@ def summary(model: FileModel) -> Iterator[str]:
             yield f"answers by {type(decoder).__name__}" + (f": {reason}" if reason else "")
         return
     yield f"learned from {model.pairs} pairs: {kinds['inputs']} to {kinds['outputs']}"
+    told = reasons(model)
     for side in ("inputs", "outputs"):
-        flag = f"--{side[:-1]}-kind"
-        yield f"{side} taken for {kinds[side]}: {estimator.reasons_[side].replace(f'{side}=', f'{flag} ')}"
-    yield f"left-out loss {estimator.left_out_loss_:.4g}: {estimator.reasons_['loss']}"
+        yield f"{side} taken for {kinds[side]}: {told[side]}"
+    yield f"left-out loss {estimator.left_out_loss_:.4g}: {told['loss']}"
     for row in [entry for entry in estimator.leaderboard_ if entry.weight > 0.005][:_SHOWN]:
         yield f"  {row.weight:4.0%}  {shortened(f'{row.learner} {row.kernel}', 46):46}  loss {row.loss:.4g}"
-    if "model" in estimator.reasons_:
-        yield estimator.reasons_["model"]
+    if "model" in told:
+        yield told["model"]
+
+
+def reasons(model: FileModel) -> dict[str, str]:
+    """Return the reasons of an estimator, in the words of the command line."""
+    found = {name: reason for name, reason in getattr(model.estimator, "reasons_", {}).items() if reason}
+    for side, names in (("inputs", model.schema.inputs), ("outputs", model.schema.outputs)):
+        if found.get(side, "").startswith(f"{side}="):
+            found[side] = ", ".join(f"{name} ({model.schema.types[name]})" for name in names)
+        elif side in found:
+            found[side] = found[side].replace(f"{side}=", f"--{side[:-1]}-kind ")
+    return found
 
 
 def described(model: FileModel, output: Path) -> dict[str, Any]:

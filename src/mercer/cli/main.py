@@ -175,24 +175,52 @@ def predict(  # noqa: PLR0913
         raise typer.Exit(1)
 
 
+Pairs = Annotated[str, typer.Argument(metavar="FILE", help="A file with the input and output columns.")]
+Choices = Annotated[str | None, typer.Option("--candidates", help="File of outputs to choose from.")]
+Masks = Annotated[str | None, typer.Option(help="Folder of masks of a folder of images.")]
+
+
 @app.command(epilog="Example: mercer evaluate houses.model test.csv")
-def evaluate(
+def evaluate(  # noqa: PLR0913
     model: Model,
-    path: Annotated[str, typer.Argument(metavar="FILE", help="A file with the input and output columns.")],
+    path: Pairs,
     folds: Annotated[
         int | None, typer.Option(help="Fit models like this one on all but one fold of the file, in turn.")
     ] = None,
+    candidates: Choices = None,
+    masks: Masks = None,
     skip_bad: SkipBad = False,
     json: Json = False,
 ) -> None:
     """Score a model on pairs it has not seen, beside a constant and nearest neighbours; list the worst errors."""
     from mercer.cli import evaluate as command
 
-    fitted, found = command.evaluate(model, path, say, folds, skip_bad)
+    fitted, found = command.evaluate(model, command.PairsFile(path, skip_bad, candidates, masks), say, folds)
     if json:
         print_json(command.described(fitted, found))
     else:
         print(command.printed(fitted, found))
+
+
+@app.command(epilog="Example: mercer report houses.model test.csv -o page.html")
+def report(  # noqa: PLR0913
+    model: Model,
+    path: Pairs,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the page.")] = Path("report.html"),
+    candidates: Choices = None,
+    masks: Masks = None,
+    skip_bad: SkipBad = False,
+    json: Json = False,
+) -> None:
+    """Write a page about a model and its answers: what was learned and why, accuracy, calibration, every answer."""
+    from mercer.cli import report as command
+    from mercer.cli.evaluate import PairsFile
+
+    found = command.report(model, PairsFile(path, skip_bad, candidates, masks), output, say)
+    if json:
+        print_json(found)
+    else:
+        print(output)
 
 
 def _types(given: list[str]) -> dict[str, str]:

@@ -27,15 +27,20 @@ def loaded(path: Path) -> FileModel:
     return model
 
 
-def read_for(
-    model: FileModel, path: str, header: bool | None = None, form: str | None = None, with_outputs: bool = False
+def read_for(  # noqa: PLR0913
+    model: FileModel,
+    path: str,
+    header: bool | None = None,
+    form: str | None = None,
+    with_outputs: bool = False,
+    masks: str | None = None,
 ) -> Records:
     """Read a file with the settings of a model; its columns get the names of training."""
     schema, settings = model.schema, model.settings
     names = tuple(schema.inputs) if schema.header else ()
     curve, grids = tuple(settings.get("curve", ())), settings.get("grids", {})
     form = form or settings.get("form")
-    masks = settings.get("masks") if with_outputs else None
+    masks = masks or (settings.get("masks") if with_outputs else None)
     found = read(path, ReadOptions(header, names, masks, curve, grids), form)
     return schema.placed(found, path)
 
