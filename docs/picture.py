@@ -79,7 +79,12 @@ def main():
     """Write ``docs/_static/picture.png``."""
     figure = plt.figure(figsize=(13, 2.9), layout="constrained")
     parts = figure.subfigures(1, 4, width_ratios=[1.1, 1.3, 1.0, 1.0], wspace=0.04)
-    titles = ["words → words", "upper → lower half", "number → curve, with its band", "how sure? sets with 95% coverage"]
+    titles = [
+        "words → words",
+        "upper → lower half",
+        "number → curve, with its band",
+        "how sure? sets with 95% coverage",
+    ]
     for part, title in zip(parts, titles, strict=True):
         part.suptitle(title, color=BLUE, fontsize="medium")
     words(parts[0].subplots())

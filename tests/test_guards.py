@@ -132,3 +132,8 @@ def test_wheel_holds_the_library_its_types_and_nothing_else(tmp_path):
     folders = {name.split("/")[0] for name in names}
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"mercer"}
     assert not [name for name in names if "experiments" in name or "test_" in name]
+
+
+def test_names_of_test_files_are_unique():
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(set(names)) == sorted(names), "pytest imports test files by their names"

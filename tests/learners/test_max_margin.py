@@ -37,7 +37,7 @@ EXACT = {"tol": 1e-9, "max_passes": 5000}
         (MaxMargin(0.5, joint_kernel=InducedJoint(KERNEL, Linear(), Covariance())), VECTORS, NEW),
         (MaxMargin(0.5, joint_kernel=DiagonalRegularizationJoint(KERNEL, 0.4)), VECTORS, NEW),
     ],
-    ids=repr,
+    ids=["loss", "epsilon", "words", "induced", "diagonal"],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_contract(learner, problem, queries):
