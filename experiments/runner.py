@@ -9,9 +9,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -74,10 +76,11 @@ def run_pieces(
         with tracked(experiment.name, len(left)) as step:
             for number, record in zip(left, _in_order([work[number] for number in left], jobs, step), strict=True):
                 records[number] = record
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BrokenProcessPool) as error:
         done = sum(_read(path, fingerprint, quiet=True) is not None for _, _, path, fingerprint in work)
+        why = "stopped" if isinstance(error, KeyboardInterrupt) else "a worker was killed"
         raise Stopped(
-            f"stopped; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command resumes"
+            f"{why}; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command resumes"
         ) from None
     return records
 
@@ -123,6 +126,10 @@ def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Itera
 def _limit_threads(threads: int) -> None:
     import numba
 
+    parent = parent_process()
+    if parent is not None:
+        # a run that is killed cannot tell its workers to end
+        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
     numba.set_num_threads(min(threads, numba.get_num_threads()))
     threadpool_limits(threads)
 
