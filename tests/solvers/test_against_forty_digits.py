@@ -31,7 +31,7 @@ KINDS = pytest.mark.parametrize("name", GRAMS)
 def ridge(gram, share, targets, out=(), intercept=True):
     """Predictions for the inputs in `out`, or for all, by the fit without them, with 40 digits.
 
-    Alpha is `share` times the mean of the diagonal. The scale of the Gram matrix cancels: (k/alpha + I) c = y has the same predictions.
+    Alpha is `share` times the mean of the diagonal. The scale of the Gram matrix cancels: (k/alpha + I) c = y predicts the same.
     """
     with mpmath.workdps(40):
         numbers = mpmath.matrix(gram.astype(float).tolist())
