@@ -123,13 +123,18 @@ def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Itera
             raise
 
 
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
 def _limit_threads(threads: int) -> None:
     import numba
 
     parent = parent_process()
     if parent is not None:
         # a run that is killed cannot tell its workers to end
-        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        Thread(target=_end_with, args=(parent,), daemon=True).start()
     numba.set_num_threads(min(threads, numba.get_num_threads()))
     threadpool_limits(threads)
 
