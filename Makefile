@@ -1,6 +1,7 @@
 # make demo        learn to complete handwritten digits, write a page with the results
 # make test        lint, types and every test
 # make docs        build the site in docs/_build/html, warnings as errors
+# make dist        wheel and sdist in dist/, checked by twine
 # make reproduce   list the experiments; NAME=weston-table3 runs one (SMALL=1: seconds; JOBS=2: two processes)
 # make rivals      compare AutoEstimator with other estimators (SMALL=1: a minute; JOBS=2; OPTIONS='--tasks jura')
 # make bench       NAME=core, objects, operators, strings or trace (QUICK=1: seconds)
@@ -17,7 +18,7 @@ export MERCER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: demo test lint docs reproduce rivals bench clean
+.PHONY: demo test lint docs dist reproduce rivals bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -45,6 +46,11 @@ docs: export MPLBACKEND = Agg
 docs: $(VENV)/.installed-tests
 	MERCER_DATA= $(BIN)/sphinx-build -b html -W --keep-going --nitpicky --jobs 2 --quiet docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+dist: $(VENV)/.installed-tests
+	@rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
 
 reproduce: $(VENV)/.installed-tests
 	@$(BIN)/python -m experiments reproduce $(or $(NAME),--list) $(if $(SMALL),--small) $(if $(JOBS),--jobs $(JOBS))

@@ -286,3 +286,14 @@ def test_brackets_are_printed_as_they_are():
     file = StringIO()
     print_table(Table(["[red]a", "[/b]"], [["[bold]x", "[/z]"]], "[/t] of [red]"), Console(file=file, width=80))
     assert all(text in file.getvalue() for text in ("[red]a", "[/b]", "[bold]x", "[/z]", "[/t] of [red]"))
+
+
+def test_wide_tables_keep_the_first_column_at_80_columns():
+    header = ["method", *(f"measure {j}" for j in range(9))]
+    table = Table(header, [["kernel ridge", *(f"0.{j}00 ± 0.010" for j in range(9))]], "scores")
+    console = Console(file=io.StringIO(), width=80)
+    print_table(table, console)
+    text = console.file.getvalue()
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("kernel ridge") == text.count("method") > 1
+    assert all(text.count(f"0.{j}00 ± 0.010") == 1 for j in range(9))

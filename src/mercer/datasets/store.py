@@ -10,16 +10,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import shutil
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
-
-from mercer.core.files import written_atomically
 
 
 class ChecksumError(ValueError):
@@ -75,15 +70,23 @@ def fetch(name: str) -> Path:
     source, target = SOURCES[name], cache_folder() / name
     if source.url is None:
         raise FileNotFoundError(_missing(name, "it cannot be downloaded"))
-    try:
-        with urllib.request.urlopen(source.url, timeout=30) as response, written_atomically(target) as path:
-            with path.open("wb") as file:
-                shutil.copyfileobj(response, file)
-            _check(path, source, origin=source.url)
-    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", error)
-        raise FileNotFoundError(_missing(name, f"{source.url} could not be downloaded ({reason})")) from error
+    _download(source, target, name)
     return target
+
+
+def _download(source: Source, target: Path, name: str) -> None:
+    """Download a file by pooch, which refuses one with another checksum and leaves nothing of it."""
+    try:
+        import pooch
+    except ImportError as error:
+        way = "downloading data sets needs pooch; run 'pip install mercer[data]'"
+        raise ImportError(f"{way}, or set MERCER_DATA to a folder that holds {name}") from error
+    try:
+        pooch.retrieve(source.url, f"sha256:{source.sha256}", fname=target.name, path=target.parent)
+    except ValueError as error:
+        raise ChecksumError(f"{source.url} was not used: {error}; expected SHA-256 {source.sha256}") from error
+    except OSError as error:  # the errors of requests are of this type too
+        raise FileNotFoundError(_missing(name, f"{source.url} could not be downloaded ({error!s:.200})")) from error
 
 
 def find(name: str) -> Path | None:

@@ -64,7 +64,7 @@ class Barycenter(Decoder):
     graphs built so (for each size among the parts, and for an edge more or less) the one nearest to the point under the output
     kernel is returned; `edits` improves it further, one label or edge at a time.
 
-    The answer need not be a training output. Needs POT and networkx (``pip install mercer[graphs]``).
+    The answer need not be a training output. Needs POT and networkx (``pip install mercer[transport]``).
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Barycenter(Decoder):
         try:
             import ot  # noqa: F401
         except ImportError as error:
-            raise ImportError("Barycenter needs POT; run 'pip install mercer[graphs]'") from error
+            raise ImportError("Barycenter needs POT; run 'pip install mercer[transport]'") from error
         graphs = as_graphs(embedding.outputs_, "y")
         super().fit(embedding, loss)
         flatten(graphs, self.node_label, self.edge_label, "y")  # raises an error for a part without a label

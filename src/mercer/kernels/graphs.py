@@ -338,7 +338,7 @@ class FromGraKeL(GraphKernel):
         try:
             from grakel import Graph
         except ImportError as error:
-            raise ImportError("FromGraKeL needs GraKeL; run 'pip install mercer[graphs]'") from error
+            raise ImportError("FromGraKeL needs GraKeL; run 'pip install grakel'") from error
 
         flat = flatten(X, self.node_label, self.edge_label, name)
         owner = flat.graph_of

@@ -55,17 +55,32 @@ def pivot(  # noqa: PLR0913
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table to the terminal, the best values in bold."""
+    """Print a table to the terminal, the best values in bold; one that is too wide in parts, each with the first column."""
     import rich.table
     from rich.console import Console
     from rich.text import Text
 
-    drawn = rich.table.Table(title=Text(table.title) if table.title else None, title_justify="left")
-    for j, name in enumerate(table.header):
-        drawn.add_column(Text(name), justify="left" if j == 0 else "right", no_wrap=j > 0)
-    for i, row in enumerate(table.rows):
-        drawn.add_row(*(Text(cell, style="bold" if (i, j) in table.best else "") for j, cell in enumerate(row)))
-    (console or Console()).print(drawn)
+    console = console or Console()
+    for part, columns in enumerate(_parts(table, console.width)):
+        title = f"{table.title} (continued)" if part else table.title
+        drawn = rich.table.Table(title=Text(title) if title else None, title_justify="left")
+        for j in (0, *columns):
+            drawn.add_column(Text(table.header[j]), justify="right" if j else "left", no_wrap=j > 0, overflow="fold")
+        for i, row in enumerate(table.rows):
+            drawn.add_row(*(Text(row[j], style="bold" if (i, j) in table.best else "") for j in (0, *columns)))
+        console.print(drawn)
+
+
+def _parts(table: Table, width: int) -> list[list[int]]:
+    """The columns after the first that fit beside each other; the first takes at most half of the width."""
+    widths = [max(len(row[j]) for row in (table.header, *table.rows)) + 3 for j in range(len(table.header))]
+    first = min(widths[0], max(width // 2, 12)) + 1
+    parts: list[list[int]] = [[]]
+    for j in range(1, len(widths)):
+        if parts[-1] and first + sum(widths[k] for k in parts[-1]) + widths[j] > width:
+            parts.append([])
+        parts[-1].append(j)
+    return parts
 
 
 def _best(group: dict[tuple[int, int], float], best: str | None) -> list[tuple[int, int]]:
