@@ -31,6 +31,10 @@ def blocks(document, language="python"):
     ]
 
 
+def test_readme_is_short():
+    assert len(text_of("README.md").splitlines()) < 150
+
+
 def test_readme_session_runs():
     """One session from top to bottom, each answer as printed."""
     session = blocks("README.md")
