@@ -14,6 +14,7 @@ EXPERIMENTS: dict[str, str] = {
     "weston-grids": "papers.weston_grids:PrintedGrids",
     "kadri-table2-left": "papers.kadri_images:ImageReconstruction",
     "kadri-table2-right": "papers.kadri_words:OpticalWords",
+    "words-readings": "papers.kadri_words_search:WordReadings",
     "kadri-table3": "papers.kadri_faces:FaceViews",
     "kadri-figure2": "papers.kadri_faces:TrainingSize",
     "report-images": "papers.kadri_images:ReportReconstruction",

@@ -173,3 +173,28 @@ def test_small_report(tmp_path):
     assert values["identity, λ = 0.01", 55] < 50
     assert table.rows([table.run(piece) for piece in table.pieces(small=True)]) == result.rows
     assert "By the number of distinct words" in (tmp_path / "report-words.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.data
+def test_small_readings(tmp_path):
+    folder = store.data_folder()
+    if folder is None or not (folder / "ocr_letters").is_dir():
+        pytest.skip("needs the words: set MERCER_DATA to a folder that holds ocr_letters/")
+    made = experiment("words-readings")
+    rows = reproduce(made, tmp_path, small=True).rows
+    chosen = [row for row in rows if row.get("reading") == "chosen inside"]
+    assert [row["method"] for row in chosen] == ["identity", "covariance", "conditional covariance"]
+    every = [row for row in rows if not row.get("reading")]
+    assert len(every) == 2 * 8 * (1 + 1 + 4)
+    best = max(
+        (row for row in every if row["method"] == "covariance" and "left out" in row["metric"]),
+        key=lambda row: row["value"],
+    )
+    same = [
+        row["value"]
+        for row in every
+        if row["method"] == "covariance"
+        and row["metric"] == "% of characters right"
+        and all(row[key] == best[key] for key in ("kernel", "scaling", "centred", "λ of"))
+    ]
+    assert same == [chosen[1]["value"]]
