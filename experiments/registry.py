@@ -37,6 +37,7 @@ EXPERIMENTS: dict[str, str] = {
     "faces": "beyond.faces:FrontViews",
     "g2p": "beyond.g2p:Pronunciation",
     "inflection": "beyond.inflection:InflectedForms",
+    "weston-open": "beyond.weston_open:OpenEnds",
     "max-margin": "beyond.max_margin:MaxMarginMaps",
     "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
 }

@@ -41,9 +41,9 @@ class WordReadings(Experiment):
     source = "Kadri, Ghavamzadeh and Preux, ICML 2013, Table 2 (right): conditional covariance 91.8."
     protocol = (
         f"The first {FOLDS} of the ten folds, trained on one (about 688 words), {TESTED} test words drawn from the others, read "
-        "letter by letter. Φ(x) = [k(c, x at the position of c)] over training letters c. Readings: the kernel k (four, all of degree "
-        "three); Φ scaled to a mean squared norm of one in all, or at each position; Φ centred or not; λ = 0.01 with the sum "
-        f"of squares or with its mean (alpha = λ or nλ); ε of {EPSILONS}. Every reading is scored on the test words, for the "
+        "letter by letter. Φ(x) = [k(c, x at the position of c)] over training letters c. Readings: the kernel k (four, all of "
+        "degree three); Φ scaled to a mean squared norm of one in all, or at each position; Φ centred or not; λ = 0.01 with the "
+        f"sum of squares or with its mean (alpha = λ or nλ); ε of {EPSILONS}. Every reading is scored on the test words, for the "
         "table; the reading that is best by leave-one-out on the training words is the one to report."
     )
     digits = 2
