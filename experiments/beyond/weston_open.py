@@ -48,11 +48,11 @@ class OpenEnds(Experiment):
     protocol = (
         f"Completion as in weston-table3 (200 digits to train on, 800 to test, {FOLDS} folds), RBF loss at σ′ = {SCALE:g}, "
         "Gaussian input kernel at half the median distance, alpha by leave-one-out. The whole digit is predicted from its top "
-        "half and its lower half scored; the naive regressor predicts each pixel by ridge. Virtual outputs are the training halves "
-        "moved by one pixel, without inputs: they take part in the decomposition and among the candidates; the jittered output kernel "
-        "is the same invariance in the kernel. The number of directions is chosen among "
-        f"{', '.join(map(str, COUNTS))} by the left-out loss of the decoded half. Denoising: 300 digits to learn {KEPT} components "
-        f"from, 100 others with normal noise of standard deviation {NOISE}; the kernel's width, and the regression of "
+        "half and its lower half scored; the naive regressor predicts each pixel by ridge. Virtual outputs are the "
+        "training halves moved by one pixel, without inputs: they take part in the decomposition and among the candidates; "
+        "the jittered output kernel is the same invariance in the kernel. The number of directions is chosen among "
+        f"{', '.join(map(str, COUNTS))} by the left-out loss of the decoded half. Denoising: 300 digits to learn {KEPT} "
+        f"components from, 100 others with normal noise of standard deviation {NOISE}; the kernel's width, and the regression of "
         "scikit-learn's way back, are chosen on 50 noisy training digits."
     )
 
@@ -94,8 +94,8 @@ class OpenEnds(Experiment):
         return [
             f"Whole digits from the top half: {complete[WHOLE]:.4f} on the lower half, {complete[FREE]:.4f} when only that is "
             "predicted.",
-            f"Each pixel for itself: {complete[PIXELS]:.4f}, and {complete[PIXELS_CANDIDATE]:.4f} with the nearest training half; "
-            f"KDE has {complete[FREE]:.4f} and {complete[CANDIDATE]:.4f}.",
+            f"Each pixel for itself: {complete[PIXELS]:.4f}, and {complete[PIXELS_CANDIDATE]:.4f} with the nearest "
+            f"training half; KDE has {complete[FREE]:.4f} and {complete[CANDIDATE]:.4f}.",
             f"Invariance of outputs, with training halves as answers: virtual outputs {complete[VIRTUAL]:.4f}, jittered kernel "
             f"{complete[JITTERED]:.4f}, neither {complete[CANDIDATE]:.4f}.",
             f"Directions, with training halves as answers: {directions}; all of them {complete[CANDIDATE]:.4f}.",
