@@ -38,6 +38,7 @@ EXPERIMENTS: dict[str, str] = {
     "g2p": "beyond.g2p:Pronunciation",
     "inflection": "beyond.inflection:InflectedForms",
     "weston-open": "beyond.weston_open:OpenEnds",
+    "covariance-sizes": "beyond.covariance_sizes:LargerData",
     "max-margin": "beyond.max_margin:MaxMarginMaps",
     "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
 }
