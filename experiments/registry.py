@@ -39,6 +39,7 @@ EXPERIMENTS: dict[str, str] = {
     "inflection": "beyond.inflection:InflectedForms",
     "weston-open": "beyond.weston_open:OpenEnds",
     "covariance-sizes": "beyond.covariance_sizes:LargerData",
+    "entangled-structures": "beyond.entangled_structures:EntangledStructures",
     "max-margin": "beyond.max_margin:MaxMarginMaps",
     "toy-strings-construction": "beyond.toy_strings_construction:ConstructedStrings",
 }

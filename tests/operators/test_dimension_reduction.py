@@ -1,7 +1,7 @@
 """The conditional covariance operator and kernel dimension reduction (INRIA report, section 4.3).
 
-Fukumizu, Bach and Jordan (2009) choose a projection B of the inputs by the trace of the conditional covariance of the outputs given
-B x, which is least where B x says all about y. The operator of Kadri et al. is that operator.
+Fukumizu, Bach and Jordan (2009) choose a projection B of the inputs by the trace of the conditional covariance of the outputs
+given B x, which is least where B x says all about y. The operator of Kadri et al. is that operator.
 """
 
 import numpy as np
