@@ -1,4 +1,4 @@
-"""What Weston et al. leave open (sections 4.3 and 5): whole digits, single pixels, invariant outputs, directions, denoising."""
+"""Open ends of Weston et al. (sections 4.3 and 5): whole digits, single pixels, invariant outputs, directions, denoising."""
 
 from __future__ import annotations
 
