@@ -32,7 +32,9 @@ app = typer.Typer(
 class Benchmark(StrEnum):
     """Names of the benchmarks; each is a module of `experiments.bench`."""
 
+    blocks = "blocks"
     core = "core"
+    dask = "dask"
     objects = "objects"
     operators = "operators"
     scale = "scale"
@@ -46,11 +48,11 @@ def bench(
     output: Annotated[Path | None, typer.Option(help="File for the result as JSON.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: seconds.")] = False,
     device: Annotated[str | None, typer.Option(help="Device of PyTorch, such as cuda, for bench scale.")] = None,
-    large: Annotated[bool, typer.Option("--large", help="Also 20,000 and 50,000 pairs, for bench scale.")] = False,
+    large: Annotated[bool, typer.Option("--large", help="Also large sizes, for bench scale and bench blocks.")] = False,
 ) -> None:
     """Measure speed and memory as ratios to plain NumPy and SciPy, in one run."""
-    if name != Benchmark.scale and (device is not None or large):
-        raise typer.BadParameter("--device and --large are for bench scale")
+    if (name != Benchmark.scale and device is not None) or (name not in (Benchmark.scale, Benchmark.blocks) and large):
+        raise typer.BadParameter("--device is for bench scale, and --large for bench scale and bench blocks")
     if device is not None:
         import_module("experiments.bench.scale_device").main(
             output or Path("bench-scale-device.json"), device, 2000 if quick else None

@@ -48,6 +48,14 @@ def test_low_rank_in_blocks_is_low_rank_in_memory(operator, alpha, weights, inte
             assert one.generalized_risk(0.3) == pytest.approx(two.generalized_risk(0.3))
 
 
+@pytest.mark.parametrize("operator", [Identity(), Covariance()], ids=repr)
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weights"])
+def test_groups_are_left_out_of_blocks(operator, weights):
+    problem = RidgeProblem(Gaussian(2.0), X, Y, operator, None, True, weights, np.arange(90) % 4)
+    solver = LowRank(25, 0.0)
+    same(solver.factorize(problem), solver.factorize(in_blocks(problem)), NEW)
+
+
 @pytest.mark.parametrize(
     ("kernel", "inputs", "queries"),
     [(Gaussian(2.0), X, NEW), (Linear(), X, NEW), (Subsequence(2).normalized(), WORDS, WORDS[:5])],
@@ -126,8 +134,8 @@ def test_solvers_on_inputs_in_memory_say_so():
     with pytest.raises(ValueError, match=r"Exact\(\) does not solve this problem: it works on inputs in memory"):
         Exact().choose(problem)
     assert isinstance(Auto().choose(problem).part, ConjugateGradient)
-    grouped = replace(problem, groups=np.arange(90) % 5, alpha=None)
-    with pytest.raises(ValueError, match="groups cannot be left out of them; pass alpha=number"):
+    grouped = replace(problem, groups=np.arange(90) % 45, alpha=None)
+    with pytest.raises(ValueError, match="up to 20 groups, and of these there are 45; pass alpha=number"):
         LowRank(5).choose(grouped)
     with pytest.raises(ValueError, match="outputs need coordinates; pass embedding=Pivoted"):
         LowRank(5).choose(replace(problem, targets=None))

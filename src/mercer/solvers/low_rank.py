@@ -25,6 +25,10 @@ COPIES = 6
 """Arrays of the size of the factor that a path holds at once."""
 
 
+_GROUPS = 20
+"""Most groups that are left out of inputs in blocks."""
+
+
 class LowRank(Solver):
     r"""Few columns of the Gram matrices, :math:`k \approx G G^\top`: O(n m² + m³) in place of O(n³).
 
@@ -148,15 +152,17 @@ class LowRank(Solver):
 
 
 def blocks_only(problem: RidgeProblem, reason: str = "inputs are read in blocks, and ") -> str | None:
-    """Return a reason for what inputs in blocks do not have: points as weights, and groups that are left out."""
+    """Return a reason for what inputs in blocks do not have: points as weights, and many groups that are left out."""
     if not (problem.in_blocks or not reason):
         return None
     if problem.kernel.pairwise:
         return f"{reason}a Gram matrix is not"
     if problem.targets is None:
         return f"{reason}outputs need coordinates; pass embedding=Pivoted(rank), or a decoder that takes coordinates"
-    if problem.groups is not None and (problem.alpha is None or problem.wants_left_out):
-        return f"{reason}groups cannot be left out of them; pass alpha=number, or inputs in memory"
+    groups = 0 if problem.groups is None else int(problem.groups.max()) + 1
+    if groups > _GROUPS and (problem.alpha is None or problem.wants_left_out):
+        more = f"of these there are {groups}; pass alpha=number, fewer groups, or inputs in memory"
+        return f"{reason}each group is left out by a pass of its own, for up to {_GROUPS} groups, and {more}"
     return None
 
 

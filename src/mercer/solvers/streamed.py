@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -293,19 +293,38 @@ class StreamedRidge(Factorization):
         return (right - self._applied(vectors @ ((vectors.T @ inner) / (values[:, None] + alphas)))) / alphas
 
     def left_out_residuals(self, alpha: float) -> Array:
-        """Return vⱼ − h₋ⱼ(xⱼ) for each pair, by a pass over the inputs."""
+        """Return vⱼ − h₋ⱼ(xⱼ) for each pair, by a pass over the inputs; for each group if there are groups."""
+        if self.problem.groups is not None:
+            return self._groups_left_out([alpha])[0]
         parts = [part for (part,) in self._passed([alpha], risks=False)]
         return namespace(parts[0]).concat(parts)
 
     def risks(self, alphas: Sequence[float], gram: Array | None = None) -> Iterator[Array]:
         """Yield ‖h₋ⱼ(xⱼ) − ψ(yⱼ)‖² of each pair for each alpha, all by one pass over the inputs."""
+        if self.problem.groups is not None:
+            return iter([namespace(left).sum(left * left, axis=1) for left in self._groups_left_out(alphas)])
         parts = list(zip(*self._passed(alphas, risks=True), strict=True))
         return iter([np.concatenate(part) for part in parts])
 
+    def _groups_left_out(self, alphas: Sequence[float]) -> list[Array]:
+        """The residuals of fits without each group, by a pass for each; the pivots and C are held."""
+        problem, members = self.problem, self.problem.members or []
+        targets = like(problem.targets, self.reference)
+        points: list[list[Array]] = [[] for _ in alphas]
+        for own in members:
+            rest = np.setdiff1d(np.arange(problem.size), own)
+            weight = None if problem.sample_weight is None else problem.sample_weight[rest]
+            inputs: Any = self.inputs[rest]
+            part = replace(problem, inputs=inputs, targets=take(targets, rest), sample_weight=weight, groups=None)
+            ridge = StreamedRidge(part, self.features)
+            vars(ridge)["_spectrum"] = self._spectrum
+            for found, alpha in zip(points, alphas, strict=True):
+                found.append(ridge.map(float(alpha)).points(self.inputs[own]))
+        order, xp = np.argsort(np.concatenate(members)), namespace(targets)
+        return [targets - like(take(xp.concat(found), order), targets) for found in points]
+
     def _passed(self, alphas: Sequence[float], risks: bool) -> Iterator[list[Array]]:
         problem, gains, (values, vectors) = self.problem, self._gains, self.spectrum
-        if problem.groups is not None:
-            raise ValueError("groups cannot be left out of inputs in blocks; pass inputs in memory, or alpha=number")
         roots = namespace(values).sqrt(_positive(values))
         inside = (vectors.T @ self.right) / roots[:, None]
         inside = inside if self._rotation is None else inside @ self._rotation
