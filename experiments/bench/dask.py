@@ -28,28 +28,25 @@ OUTPUTS, ALPHA, WORKERS = 5, 1.0, 2
 
 def main(output: Path | None = None, quick: bool = False) -> None:
     """Compare the two fits, print the table, and write the result as JSON to `output`."""
+    from dask.distributed import Client, LocalCluster
+
     begin = time.perf_counter()
     strings, rank = QUICK if quick else (STRINGS, RANK)
-    rows = compare(strings, rank)
+    options: dict[str, Any] = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(processes=True, **options) as cluster, Client(cluster) as client:
+        rows = compare(strings, rank, client)
     parameters = {"kernel": repr(kernel()), "rank": rank, "partitions": PARTITIONS, "workers": WORKERS}
     finish(Result("bench-dask", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin), output)
 
 
-def compare(strings: int, rank: int) -> Rows:
+def compare(strings: int, rank: int, client: Any) -> Rows:
     """Fit on one machine and on a cluster that loses a worker; measure the difference of the predictions."""
-    from dask.distributed import Client, LocalCluster
-
     inputs, outputs = draw(strings)
     queries = inputs[:: max(1, strings // 500)]
     begin = time.perf_counter()
     alone = model(rank).fit(ArrayBlocks(inputs), outputs)
     single = time.perf_counter() - begin
-    options: dict[str, Any] = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        LocalCluster(processes=True, **options) as cluster,
-        Client(cluster) as client,
-    ):
+    with tempfile.TemporaryDirectory() as folder:
         before = set(client.run(os.getpid).values())
         bag = in_parts(inputs, Path(folder))
         begin = time.perf_counter()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -42,18 +43,15 @@ class DaskBlocks(RowBlocks):
     @classmethod
     def of(cls, collection: Any, name: str = "X") -> DaskBlocks:
         """Return the rows of a collection of Dask; lengths of partitions that are not known are computed."""
-        if hasattr(collection, "chunks"):
+        has = partial(hasattr, type(collection))  # a delayed object has every attribute
+        if has("chunks"):
             return cls._of_array(collection, name)
-        if (
-            hasattr(collection, "map_partitions")
-            and not hasattr(collection, "columns")
-            and not hasattr(collection, "dtype")
-        ):
-            collection = collection.map_partitions(list)  # a bag: a partition that is an iterator can be read once
-        if not hasattr(collection, "to_delayed"):
+        if not has("to_delayed"):
             raise TypeError(
                 f"{name} is {collection!r:.60}, of Dask; expected an array, a bag or a dataframe. Compute other collections first"
             )
+        if not has("columns") and not has("dtype"):
+            collection = collection.map_partitions(list)  # a bag: a partition that is an iterator can be read once
         parts = collection.to_delayed()
         return cls(parts, _lengths(parts), name)
 

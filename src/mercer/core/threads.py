@@ -86,7 +86,8 @@ def in_threads(fill: Callable[[np.ndarray], None], rows: int, worthwhile: bool =
 def at_most(n_jobs: int | None) -> Iterator[None]:
     """Use at most `n_jobs` threads for kernels on objects and for linear algebra, and run as many folds at a time.
 
-    As in scikit-learn, -1 stands for all processors. None leaves everything as it is.
+    As in scikit-learn, -1 stands for all processors. None leaves everything as it is. Folds run on threads, or on the cluster
+    that ``joblib.parallel_config`` names.
     """
     if n_jobs is None:
         yield
@@ -98,7 +99,9 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(_numba_threads(jobs))
         stack.enter_context(threadpool_limits(jobs))
-        stack.enter_context(joblib.parallel_config("threading", n_jobs=jobs))
+        backend = joblib.parallel.get_active_backend()[0]
+        on_cluster = type(backend).__module__ != "joblib._parallel_backends"
+        stack.enter_context(joblib.parallel_config(backend if on_cluster else "threading", n_jobs=jobs))
         yield
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_numpy_array, like, namespace, to_numpy
-from mercer.core.blocks import Unread
+from mercer.core.blocks import Unread, is_blocks
 from mercer.core.collections import Collection, count, take
 from mercer.core.validation import check_instance
 from mercer.embeddings.base import Embedding
@@ -24,7 +23,7 @@ from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.learners.variances import ridge_variances
 from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
-from mercer.selection.alpha import KFold, Refit, SelectionProblem, ridge_selection
+from mercer.selection.alpha import KFold, SelectionProblem, ridge_selection
 from mercer.selection.search import warn_if_lost
 from mercer.solvers import Auto, Factorization, PointMap, RidgePath, RidgeProblem, Solver
 from mercer.solvers.base import gram_matrix, on_device_of, sub_inputs
@@ -114,7 +113,7 @@ class Ridge(Learner):
             whole = factorization.for_choosing_alpha
             fixed = self.operator.is_identity and problem.embedding.fixed and whole.residual == 0.0
             closed_form = fixed and getattr(whole, "penalty", None) == "function"
-            refit = _refitter(self, problem, solver)
+            refit = _Refit(self, problem, solver)
             alpha, alphas, path = rule.select(SelectionProblem(whole, problem.criterion, refit, closed_form))
         assert alpha is not None
         found = factorization.map(alpha)
@@ -268,20 +267,36 @@ def best_of_each(path: RidgePath, ridge: RidgeProblem, solver: Solver) -> Fitted
     return FittedRidge(path.basis, sum(parts), intercept, ridge, solver, mean, {"alpha_": mean}, shared, points)
 
 
-def _refitter(learner: Ridge, problem: LearningProblem, solver: Solver) -> Refit:
-    """Return the refit on the training part of a fold; folds share the Gram matrix of all inputs."""
+class _Refit:
+    """The refit on the training part of a fold; folds of one process share the Gram matrix of all inputs."""
 
-    @cache
-    def shared() -> LearningProblem:
-        if not solver.makes_gram or problem.kernel.pairwise or learner.operator.kernels():
-            return problem
-        return replace(problem, kernel=Precomputed(), inputs=gram_matrix(problem.kernel, problem.inputs, "input", 3))
+    def __init__(self, learner: Ridge, problem: LearningProblem, solver: Solver) -> None:
+        self.learner, self.problem, self.shares = learner, problem, False
+        if solver.makes_gram and not problem.kernel.pairwise:
+            self.shares = not learner.operator.kernels()
+        # the blocks of inputs are already tasks of their own
+        self.one_by_one = is_blocks(problem.inputs)
+        self._source: LearningProblem | None = None
+        self._lock = Lock()
 
-    lock = Lock()
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_lock": None}
 
-    def refit(train: np.ndarray, held_out: np.ndarray) -> Any:
-        with lock:  # folds that run side by side wait for the one Gram matrix
-            source = shared()
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state | {"_lock": Lock()}
+
+    def source(self) -> LearningProblem:
+        """Return the problem with the Gram matrix of its inputs, where the solver makes one."""
+        problem = self.problem
+        with self._lock:  # folds that run side by side wait for the one Gram matrix
+            if self._source is None and self.shares:
+                gram = gram_matrix(problem.kernel, problem.inputs, "input", 3)
+                self._source = replace(problem, kernel=Precomputed(), inputs=gram)
+        return self._source or problem
+
+    def __call__(self, train: np.ndarray, held_out: np.ndarray) -> Any:
+        """Return the points of the held-out inputs for an alpha, the embedding, the decoder and the held-out outputs."""
+        learner, source = self.learner, self.source()
         part = source.refitted(train)
         ridge = learner._ridge_problem(part, None)
         chosen = learner._solver().for_part(ridge.size).choose(ridge).part
@@ -291,6 +306,4 @@ def _refitter(learner: Ridge, problem: LearningProblem, solver: Solver) -> Refit
         def points(alpha: float) -> Array:
             return factorization.map(alpha).points(queries)
 
-        return points, part.embedding, part.decoder, take(problem.outputs, held_out)
-
-    return refit
+        return points, part.embedding, part.decoder, take(self.problem.outputs, held_out)

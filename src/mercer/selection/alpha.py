@@ -325,15 +325,17 @@ class KFold(RidgeSelection):
     def _by_refitting(
         self, problem: SelectionProblem, alphas: np.ndarray, splits: list[tuple[np.ndarray, np.ndarray]]
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        refit, criterion = problem.refit, problem.criterion
+
         def losses_of(split: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            predict, embedding, decoder, outputs = problem.refit(*split)
+            predict, embedding, decoder, outputs = refit(*split)
             losses = []
             for alpha in alphas:
                 points = to_backend_of(outputs, predict(float(alpha)))
-                losses.append(problem.criterion.losses(points, outputs, embedding, decoder))
+                losses.append(criterion.losses(points, outputs, embedding, decoder))
             return split[1], np.asarray(losses)
 
-        yield from side_by_side(losses_of, splits)
+        yield from map(losses_of, splits) if getattr(refit, "one_by_one", False) else side_by_side(losses_of, splits)
 
 
 class GCV(RidgeSelection):
