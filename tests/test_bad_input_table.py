@@ -1,6 +1,6 @@
 """Bad input to every estimator, kernel, part and command: the error names the argument and the cure, and harms no fitted model.
 
-Tables of (bad value, words of the message) are crossed with all estimators; more than 400 cases.
+Tables of (bad value, words of the message) are crossed with all estimators and readers; more than 800 cases.
 """
 
 import subprocess
@@ -23,6 +23,7 @@ from mercer import (
 )
 from mercer.decoders import Candidates, ExpectedLoss, FixedPoint, Standardized
 from mercer.estimators import JointKernelMap
+from mercer.io.records import FORMATS, read
 from mercer.kernels import (
     FromFunction,
     Gaussian,
@@ -40,6 +41,7 @@ from mercer.kernels import (
 from mercer.losses import F1, CostMatrix, EditDistance, TopK
 from mercer.operators import ConditionalCovariance
 from mercer.selection import KFold, LeaveOneOut
+from mercer.sequence_models import AlignedSequences, Inflection
 from mercer.solvers import LowRank
 
 rng = np.random.default_rng(0)
@@ -136,6 +138,36 @@ def test_data_of_fit(name, kind, argument):
     refuses(name, lambda model: model.fit(**data), words.replace("{}", argument))
 
 
+TWELVE = WORDS * 2
+BAD_WORDS = {
+    "None": (None, "{} is None; expected a collection"),
+    "a text": ("abc", "{} is a single str, 'abc'; expected a collection"),
+    "numbers": ([1.0] * 12, r"{}\[0\](=| is )1.0.*expected a (string|lemma)"),
+    "a set": ({1}, "{} is a set, which has no order"),
+    "a mapping": ({1: 2}, "{} is a dict, which has no order"),
+    "nothing": ([], "{} is empty; expected at least one object"),
+    "a gap": (["a", None] * 6, r"{}\[1\] is None; expected an object. Drop or fill"),
+    "NaN": ([float("nan")] * 12, r"{}\[0\] is nan; expected an object. Drop or fill"),
+    "another length": (TWELVE[:5], "X has (12|5) objects and y has (12|5); expected as many of each"),
+}
+
+
+@pytest.mark.parametrize("model", [AlignedSequences(), Inflection()], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("argument", ["X", "y"])
+@pytest.mark.parametrize("kind", BAD_WORDS)
+def test_words(model, argument, kind):
+    bad, words = BAD_WORDS[kind]
+    data = {"X": TWELVE, "y": TWELVE} | {argument: bad}
+    with pytest.raises((ValueError, TypeError), match=words.replace("{}", argument)):
+        model.fit(**data)
+
+
+@pytest.mark.parametrize("model", [AlignedSequences(), Inflection()], ids=lambda model: type(model).__name__)
+def test_empty_words(model):
+    with pytest.raises(ValueError, match="no pair of X and y can be aligned|the lemma of .* is empty; expected"):
+        model.fit([""] * 12, TWELVE)
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("kind", [*EXTRA_X, *(f"y: {kind}" for kind in EXTRA_Y)])
 def test_more_data_of_fit(name, kind):
@@ -202,6 +234,32 @@ METHODS = {
     ),
     "coverage": (lambda model: model.predict_set(NEW, coverage=2), "coverage=2"),
     "coverage, text": (lambda model: model.predict_set(NEW, coverage="0.9"), "coverage='0.9'"),
+    "method of sets": (
+        lambda model: model.predict_set(NEW, method="best"),
+        "method='best'; expected 'auto' or 'jackknife",
+    ),
+    "labels of sets": (lambda model: model.predict_set(NEW, by=[1]), r"by=\[1\]; expected a function of one input"),
+    "weights of sets": (
+        lambda model: model.predict_set(NEW, weights=(-np.ones(12), np.ones(3))),
+        "weights has negative or non-finite entries; expected density ratios",
+    ),
+    "weights, text": (
+        lambda model: model.predict_interval(NEW, weights=(["a"] * 12, np.ones(3))),
+        "weights holds 'a'; expected density ratios",
+    ),
+    "weights, short": (
+        lambda model: model.predict_interval(NEW, weights=(np.ones(2), np.ones(3))),
+        "weights holds 2 and 3 values; expected a function of one input, or a pair: 12 values",
+    ),
+    "constructed vectors": (
+        lambda model: model.predict_set(NEW, candidates="constructed"),
+        "the outputs are vectors; use predict_interval",
+    ),
+    "groups of calibrate": (
+        lambda model: model.calibrate(X, Y, groups=[1]),
+        "groups has 1 labels; expected one for each of the 12 pairs",
+    ),
+    "length of calibrate": (lambda model: model.calibrate(X, Y[:3]), "X has 12 objects and y has 3; expected as many"),
     "unknown parameter": (lambda model: clone(model).set_params(gama=1), "Invalid parameter 'gama' for estimator"),
 }
 
@@ -323,9 +381,37 @@ def test_losses(number):
         call()
 
 
+FILES = {
+    "missing": "missing: (no such file|not a folder); expected",
+    "folder": "folder: a folder; expected|folder holds no images",
+    "empty": "empty: (the file is empty|not a folder); expected",
+    "zeros": "zeros.*(zero byte|not a|no molecules|no spectra)",
+    "cr": "cr.*(CR alone|not a|no molecules|no spectra)",
+    "latin": "latin.*(not UTF-8|not a|cannot read)",
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", FILES)
+def test_readers(form, kind, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for name, data in (
+        ("empty", b""),
+        ("zeros", b"\0\1" * 50),
+        ("cr", b"a\tb\rc\td\r"),
+        ("latin", b"\xe9\t\xfc\n" * 3),
+    ):
+        (tmp_path / name).write_bytes(data)
+    try:
+        with pytest.raises(ValueError, match=FILES[kind]):
+            read(tmp_path / kind, form=form)
+    except ImportError:
+        pytest.skip("an optional package is not there")
+
+
 COMMANDS = [
     (["fit", "nothing.tsv", "-o", "m"], "nothing.tsv: no such file; expected a text file"),
-    (["fit", ".", "-o", "m"], "a folder; expected a text file"),
+    (["fit", ".", "-o", "m"], "holds no images"),
     (["fit", "pairs.tsv", "-o", "."], "is a folder; expected a file for the model"),
     (["fit", "empty.tsv", "-o", "m"], "0 usable lines; expected at least two pairs"),
     (["fit", "one.tsv", "-o", "m"], "line 1: expected two columns separated by a tab, found no tab"),
