@@ -34,7 +34,8 @@ class LowRank(Solver):
 
     Predictions use the same factors as training, so the model is exact for the kernel :math:`G G^\top`. m is the number of
     columns taken: n·m kernel values and O(n m² + m³) for the input side, and as much for coordinates of implicit outputs.
-    Operators and a path of alphas add eigendecompositions of size m, so that for m near n an exact factorization is faster.
+    Operators and a path of alphas add eigendecompositions of size m, so that from m of about a third
+    of n on an exact factorization is faster.
 
     Inputs may be read in blocks (see `mercer.io.open_rows`), and columns that would not fit in memory are not kept: the pivots
     are then chosen among inputs drawn at random, 20,000 or five for each pivot, and a pass over all inputs adds up
