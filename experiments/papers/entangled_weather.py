@@ -201,8 +201,8 @@ class Weather(Experiment):
             f"{name} {' / '.join(f'{value:.3f}' for value in values)}" for name, values in OTHERS.items()
         )
         notes.append(
-            f"The poster's other values, on its own scale of outputs, at n = 5 / 10 / 15: {poster}. All methods on that scale are "
-            "in entangled-poster."
+            f"The poster's other values, on its own scale of outputs, at n = 5 / 10 / 15: {poster}. All methods on that scale "
+            "are in entangled-poster."
         )
         return notes
 
