@@ -102,15 +102,30 @@ def test_saved_and_loaded(model, tmp_path):
     assert repr(loaded) == repr(model)
 
 
-def test_pairs_that_cannot_be_aligned_are_left_out():
-    with pytest.warns(UserWarning, match=r"1 of \d+ pairs, first X\[0\], have more than longest=3"):
-        model = AlignedSequences().fit(["a", *WORDS], ["aaaaaaa", *SOUNDS])
-    assert model.predict(["ca"]).tolist() == [sound("ca")]
-    with (
-        pytest.warns(UserWarning, match="1 of 1 pairs"),
-        pytest.raises(ValueError, match="no pair of X and y can be aligned with longest=1"),
-    ):
-        AlignedSequences(longest=1).fit(["a"], ["bb"])
+def test_no_pair_is_left_out():
+    model = AlignedSequences().fit(["a", "", "", "", *WORDS], ["aaaaaaa", "nothing", "zero", "zero", *SOUNDS])
+    assert model.predict(["ca", ""]).tolist() == [sound("ca"), "zero"]
+    assert ("a",) * 7 in model.inventory_.chunks_.symbols
+    assert model.rank([""], k=2, candidates=["ka", "zero"])[0].scores.tolist() == [0.0, -np.inf]
+    assert AlignedSequences(longest=1).fit(["a"], ["bb"]).predict(["aa"]).tolist() == ["bbbb"]
+
+
+def test_all_outputs_equal():
+    model = AlignedSequences().fit(["ab", "ba", "aab", "bb"], ["x"] * 4)
+    assert model.predict(["ab", "ba"]).tolist() == ["x", "x"]
+
+
+def test_a_mark_is_a_symbol_and_scripts_mix():
+    words, said = ["e\u0301", "e", "a\u0301", "a", "жa", "ea\u0301"], ["E", "e", "A", "a", "Ja", "eA"]
+    model = AlignedSequences().fit(words * 3, said * 3)
+    assert model.predict(["жe\u0301", "\U0001d11ea"]).tolist() == ["JE", "a"]
+    assert len(model.inventory_.inputs_) == 4
+
+
+def test_threads_change_nothing(model):
+    other = AlignedSequences(n_jobs=2).fit(WORDS, SOUNDS)
+    assert np.array_equal(other.trust_, model.trust_)
+    assert other.predict(NEW).tolist() == model.predict(NEW).tolist()
 
 
 @pytest.mark.parametrize(
@@ -123,7 +138,7 @@ def test_pairs_that_cannot_be_aligned_are_left_out():
         (["a", None], ["a", "b"], r"X\[1\] is None"),
         ([], [], "X is empty"),
         ("word", ["a"], "single str"),
-        ([""], [""], "can be aligned"),
+        ([""], [""], "every input of X is empty"),
     ],
 )
 def test_bad_input(X, y, message):
@@ -146,8 +161,8 @@ def test_one_pair_and_outputs_without_a_choice():
 def test_a_fit_that_fails_leaves_the_model_as_it_was(model):
     fitted = copy(model)
     before = fitted.rank(NEW, k=3)
-    with pytest.warns(UserWarning, match="1 of 1 pairs"), pytest.raises(ValueError, match="can be aligned"):
-        fitted.fit(["a"], ["bbbb"])
+    with pytest.raises(ValueError, match="every input of X is empty"):
+        fitted.fit([""], ["bbbb"])
     for a, b in zip(before, fitted.rank(NEW, k=3), strict=True):
         assert a.objects.tolist() == b.objects.tolist()
         assert np.array_equal(a.scores, b.scores)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.sequence_models import Aligner
+from mercer.sequence_models.alignment_choice import choose_aligner
 
 WORDS = ["ab", "ba", "a", "xb", "axa", "bbx"]
 SOUNDS = ["AB", "BA", "A", "KSB", "AKSA", "BKS"]
@@ -40,7 +41,7 @@ def table_by_enumeration(pairs, longest, rounds, smoothing, uneven):
 def test_the_cut_is_the_likeliest_of_all():
     pairs = list(zip(WORDS, SOUNDS, strict=True))
     table = table_by_enumeration(pairs, 2, 4, 1e-9, 0.1)
-    aligner = Aligner(longest=2, rounds=4, smoothing=1e-9).fit(WORDS, SOUNDS)
+    aligner = Aligner(longest=2, rounds=4, smoothing=1e-9, consistency=0.0).fit(WORDS, SOUNDS)
     for x, y in pairs:
         found = aligner.align(x, y)
         likelihood = {tuple(cut): np.prod([table[e] for e in zip(x, cut, strict=True)]) for cut in cuts(x, y, 2)}
@@ -75,13 +76,30 @@ def test_long_sequences_do_not_underflow():
     assert Aligner().fit([x], [y]).align(x, y) == [(s,) for s in y]
 
 
-def test_pairs_that_cannot_be_cut():
+def test_unwritten_vowels_go_to_one_side():
+    words = ["kn", "kt", "tk", "nk", "tn", "nt", "kan", "tak", "ka", "k"]
+    sounds = ["kon", "kot", "tok", "nok", "ton", "not", "kan", "tak", "ka", "ko"]
+    aligner = Aligner(consistency=2.0).fit(words, sounds)
+    cuts = [aligner.align(x, y) for x, y in zip(words[:6], sounds[:6], strict=True)]
+    assert all(cut == [(y[0], "o"), (y[2],)] for cut, y in zip(cuts, sounds[:6], strict=True))
+
+
+def test_pairs_that_need_longer_chunks_are_cut_evenly():
     aligner = Aligner(longest=1).fit(["ab", "a"], ["xy", "xyz"])
     assert not aligner.can_align("a", "xyz")
-    with pytest.raises(ValueError, match="cannot be cut into 1 chunks of at most 1; raise longest"):
-        aligner.align("a", "xyz")
-    with pytest.raises(ValueError, match="no output has at most 1 symbols"):
-        Aligner(longest=1).fit(["a"], ["xyz"])
+    assert aligner.align("a", "xyz") == [("x", "y", "z")]
+    assert aligner.align("ab", "wxyz1") == [("w", "x"), ("y", "z", "1")]
     assert aligner.align("", "") == []
+    with pytest.raises(ValueError, match="cannot be cut for an empty input"):
+        aligner.align("", "x")
     with pytest.raises(ValueError, match="lower longest"):
         Aligner(longest=40).fit(["ab"], ["xy"])
+
+
+def test_the_chosen_aligner_has_chunks_as_long_as_the_pairs_need():
+    words = ["axa", "xa", "ax", "bxb", "xbx", "abx", "xab", "bax"] * 3
+    sounds = [w.replace("x", "1234") for w in words]
+    chosen = choose_aligner(words, sounds, 4)
+    assert chosen.longest == 4
+    assert chosen.align("xb", "1234b") == [("1", "2", "3", "4"), ("b",)]
+    assert choose_aligner(["a"], ["bb"], 4).align("a", "bb") == [("b", "b")]

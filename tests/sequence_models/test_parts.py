@@ -9,18 +9,20 @@ from hypothesis import strategies as st
 
 from mercer.sequence_models.aligned import trust_in_scores
 from mercer.sequence_models.context_model import (
-    AFTER,
-    BEFORE,
-    HISTORY_COLUMNS,
-    INPUT_COLUMNS,
     ContextModel,
     Examples,
     Settings,
     held_out_loss,
-    history_contexts,
-    input_contexts,
     learn_settings,
     starting_settings,
+)
+from mercer.sequence_models.contexts import (
+    AFTER,
+    BEFORE,
+    HISTORY_COLUMNS,
+    INPUT_COLUMNS,
+    history_contexts,
+    input_contexts,
 )
 from mercer.sequence_models.hamming_ridge import hamming_gram, hamming_kernel, ridge_coefficients, weight_slopes
 from mercer.sequence_models.inventory import Inventory, alternating_class, chunk_features, classes_through
@@ -76,7 +78,8 @@ def test_learning_finds_the_column_that_matters():
 def test_contexts_by_hand():
     letters = Alphabet("banjot")
     vowels = np.asarray([symbol in "ao" for symbol in letters.symbols])
-    rows = input_contexts(letters.codes("banjo"), vowels)
+    left, right = np.arange(6) // 2, np.arange(6) % 2
+    rows = input_contexts(letters.codes("banjo"), vowels, left, right)
     n = dict(zip(INPUT_COLUMNS, rows[2], strict=True))
     code = dict(zip(letters.symbols, range(6), strict=True))
     assert (n["symbol"], n["symbol -1"], n["symbol +2"]) == (code["n"], code["a"], code["o"])
@@ -85,9 +88,10 @@ def test_contexts_by_hand():
     assert (n["consonants after"], n["consonants before"]) == (2 * 1, 0)
     assert (n["syllables before"], n["syllables after"]) == (1, 1)
     assert (n["vowel before"], n["vowel after"]) == (code["a"], code["o"])
-    other = input_contexts(letters.codes("tanjo"), vowels)[2]
+    assert (n["effect -1"], n["effect -3"], n["effect +1"]) == (left[code["a"]], BEFORE, right[code["j"]])
+    other = input_contexts(letters.codes("tanjo"), vowels, left, right)[2]
     same = {name for name, a, b in zip(INPUT_COLUMNS, rows[2], other, strict=True) if a == b}
-    assert set(INPUT_COLUMNS) - same == {"symbol -2", "first three"}
+    assert set(INPUT_COLUMNS) - same == {"symbol -2", "effect -2", "first three"}
 
 
 def test_histories_by_hand():

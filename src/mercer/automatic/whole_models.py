@@ -80,7 +80,7 @@ def offers(inputs: Kind, outputs: Kind) -> list[Offer]:
     """
     found = []
     if inputs.name in _WORDS and outputs.name in _WORDS:
-        found.append(Offer("aligned sequences", AlignedSequences, 0.07))
+        found.append(Offer("aligned sequences", AlignedSequences, 0.02))
     if inputs.name in ("strings", "lemmas with tags") and outputs.name == "strings":
         found.append(Offer("edit scripts", Inflection, 0.015))
     return found

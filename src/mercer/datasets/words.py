@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mercer.core.validation import check_choice
 from mercer.datasets.store import read_rows
 
-SIZES = {"ady": 800, "ice": 800, "ita": 800, "rum": 800, "wel_sw": 800, "dut": 8000}
+SIZES = {"ady": 800, "ice": 800, "ita": 800, "khm": 800, "rum": 800, "wel_sw": 800, "dut": 8000}
 """Training words of each language with pronunciations; the development and test parts are an eighth of that each."""
 LANGUAGES = ("english", "german", "spanish")
 SETTINGS = {"low": 100, "medium": 1000}
@@ -25,7 +25,7 @@ class PronouncedWords:
 
 @dataclass(frozen=True)
 class Pronunciations:
-    """A language: Adyghe (ady), Icelandic (ice), Italian (ita), Romanian (rum), Southern Welsh (wel_sw) or Dutch (dut)."""
+    """A language: Adyghe (ady), Icelandic (ice), Italian (ita), Khmer (khm), Romanian (rum), Welsh (wel_sw) or Dutch (dut)."""
 
     language: str
     train: PronouncedWords

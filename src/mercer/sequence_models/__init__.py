@@ -3,9 +3,11 @@
 | file | content |
 |---|---|
 | `aligned` | `AlignedSequences`: spelling to sound and the like |
-| `alignment` | `Aligner`: one chunk of the output for each input symbol |
-| `inventory` | symbols, chunks and their features, vowels and consonants |
-| `context_model` | contexts of symbols, and the kernel ridges from contexts to chunks |
+| `alignment`, `alignment_choice` | `Aligner`: one chunk of the output for each input symbol; its choice by pairs left out |
+| `inventory`, `classes` | symbols, chunks and their features; vowels and consonants, and classes induced from aligned pairs |
+| `contexts`, `context_model` | contexts of symbols, and the kernel ridges from contexts to chunks |
+| `chain_model`, `chain` | the log-linear chain over the chunks of a word, and its compiled sums and searches |
+| `word_models` | scores of whole words |
 | `ngrams` | `NgramModel`, the model of runs of symbols |
 | `inflection` | `Inflection`: lemma and tags to form |
 | `edits` | `Script`: the edits from a lemma to a form, and the cheapest one |

@@ -2,74 +2,99 @@
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.collections import as_objects
 from mercer.core.validation import check_whole
 from mercer.decoders import Ranked
-from mercer.sequence_models.alignment import Aligner
+from mercer.sequence_models.alignment_choice import choose_aligner
 from mercer.sequence_models.base import WordEstimator, require_as_many
-from mercer.sequence_models.context_model import ContextModel, Reading
+from mercer.sequence_models.chain_model import ChainModel
+from mercer.sequence_models.context_model import NEVER, ContextModel
 from mercer.sequence_models.inventory import Inventory
-from mercer.sequence_models.ngrams import NgramModel
 from mercer.sequence_models.symbols import Chunk, SequenceCodec
+from mercer.sequence_models.word_models import WORD_SCORES, WordModels
 
-_TRUST_IN_RUNS = 0.2  # weight of the model of runs, of 1 in all, before it is learned
+Model = ContextModel | ChainModel
+_START = {
+    "ridge": 0.3,
+    "chain": 0.3,
+    "runs": 0.1,
+    "outputs": 0.05,
+    "shapes": 0.15,
+    "length": 0.0,
+}  # weights before learning
+_LISTED = 3  # rows of chunks that the chain gives for each one that a beam keeps: its search is exact and quick
 
 
 @dataclass(eq=False, repr=False)
 class AlignedSequences(WordEstimator):
     r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
 
-    1. `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol.
-    2. Kernel ridges (`ContextModel`) predict the chunk of an input symbol from its context and from the chunks already chosen,
-       reading forwards and backwards, with a ridge for each symbol and with ridges that symbols share. The weights of the
-       columns of the context are learned from words left out.
-    3. A beam search through each model gives candidates; they are scored by every model and by the runs of symbols with their
-       chunks (`NgramModel`), and ranked by a weighted sum of the log-probabilities,
+    1. An `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol. The most symbols of a chunk,
+       and how firmly unwritten symbols go to one side, are those under which pairs left out are likeliest (`choose_aligner`).
+    2. Input symbols are put into classes by their effect on the reading of their neighbours (`effect_classes`).
+    3. Kernel ridges (`ContextModel`) predict the chunk of an input symbol from its context and from the chunks already chosen,
+       reading forwards and backwards; the weights of the columns of the context are learned from words left out. A log-linear
+       chain (`ChainModel`) models the chunks of a word together.
+    4. Beam searches through the ridges and the best paths of the chain are the candidates. They are scored by every model, by
+       the runs of symbols with their chunks, of output symbols, and of vowels and consonants, and by their length
+       (`WordModels`), and ranked by a weighted sum,
 
-    .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; \sum_m w_m \log p_m(c \mid x) + w_0 \log p(x, c)
+    .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; \sum_m w_m \log p_m(c \mid x) + \sum_k v_k \log p_k(x, c)
 
     with weights learned from training words that the models had not seen.
 
     Parameters
     ----------
-    longest : int, default=3
-        Most output symbols that one input symbol may stand for. Pairs that need more are left out, with a warning.
+    longest : int, default=4
+        Most output symbols that one input symbol may stand for. A pair that needs more is cut into chunks of nearly equal length.
     width : int, default=10
-        Number of candidates the beam keeps.
+        Number of candidates a beam keeps.
     held_out : int, default=1000
-        Most training words, at most a quarter, that the weights of the scores are learned from, before the ridges see them.
+        Most training words, at most a quarter, that the weights of the scores are learned from, before the models see them.
     together : int, default=20000
-        Most input symbols in all training words for which ridges are shared; with more, each symbol is seen often enough.
+        Most input symbols in all training words for which ridges are shared; with more, each symbol is seen often enough for
+        ridges of its own.
     sample, landmarks : int
         As for `ContextModel`.
     loss : None, Loss or callable
         The loss that `score` averages; by default 1 for an output that is not exactly right.
     seed : int
         Seed of the samples.
+    n_jobs : int, optional
+        Models that are fitted at a time, in threads; -1 for one for each core.
 
     Attributes
     ----------
-    aligner_, inventory_, runs_ : Aligner, Inventory, NgramModel
-        The alignment, the symbols and chunks, the model of runs.
-    models_ : list of ContextModel
-        Forwards and backwards, with own ridges, then with shared ones.
+    aligner_, inventory_ : Aligner, Inventory
+        The alignment; the symbols, chunks and classes.
+    models_ : list of ContextModel and ChainModel
+        Ridges forwards and backwards, and the chain.
+    whole_ : WordModels
+        The scores of whole words.
     trust_ : array
-        The weight of the score of each model, and of the runs.
+        The weight of the score of each model, and of each of `WORD_SCORES`.
+    empty_ : tuple
+        The output of the empty input.
 
     Notes
     -----
+    A symbol of a string is a code point, so a combining mark is a symbol of its own, and a letter with a mark is one symbol in
+    Unicode's composed form (NFC) and two in the decomposed form (NFD); nothing is normalised. Normalise inputs and outputs alike
+    if your sources differ, or pass lists of symbols to choose them yourself.
+
     An input symbol never seen in training stands for itself if the training outputs have it, else for nothing. The empty input
-    has the empty output.
+    has the output that empty training inputs most often had, else the empty output. No pair is left out.
 
     Examples
     --------
@@ -82,14 +107,15 @@ class AlignedSequences(WordEstimator):
     ['ko', 'so']
     """
 
-    longest: int = 3
+    longest: int = 4
     width: int = 10
     held_out: int = 1000
     together: int = 20000
-    sample: int = 800
+    sample: int = 500
     landmarks: int = 2500
     loss: Any = None
     seed: int = 0
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
@@ -103,29 +129,34 @@ class AlignedSequences(WordEstimator):
     def _fit(self, X: Any, y: Any) -> None:
         words, sounds = SequenceCodec.encode(X, "X"), SequenceCodec.encode(y, "y")
         require_as_many(len(words), len(sounds))
-        aligner = Aligner(longest=self.longest)
-        words, sounds = self._alignable(aligner, words, sounds)
-        aligner.fit(words, sounds)
-        cuts = [aligner.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
-        inventory = Inventory().fit(words, cuts)
+        self._codec = SequenceCodec.of(as_objects(y, "y"))
+        of_empty = Counter(sound for word, sound in zip(words, sounds, strict=True) if not word)
+        self.empty_ = of_empty.most_common(1)[0][0] if of_empty else ()
+        kept = [i for i, word in enumerate(words) if word]
+        if not kept:
+            raise ValueError("every input of X is empty; expected at least one with a symbol")
+        words, sounds = [words[i] for i in kept], [sounds[i] for i in kept]
+        self.aligner_ = choose_aligner(words, sounds, self.longest, self.seed)
+        cuts = [self.aligner_.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
+        inventory = self.inventory_ = Inventory().fit(words, cuts)
         order = np.random.default_rng(self.seed).permutation(len(words))
         held_out = np.isin(np.arange(len(words)), order[: min(self.held_out, len(words) // 4)])
         word_codes = [inventory.inputs_.codes(word) for word in words]
         cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
-        ways = [
-            ContextModel(backwards, shared, self.sample, self.landmarks, self.seed)
-            for shared in ((False, True) if sum(map(len, words)) <= self.together else (False,))
-            for backwards in (False, True)
+        shared = sum(map(len, words)) <= self.together
+        ways: list[Model] = [
+            ContextModel(backwards, shared, self.sample, self.landmarks, self.seed) for backwards in (False, True)
         ]
-        self.aligner_, self.inventory_ = aligner, inventory
-        self.models_ = [model.fit(inventory, word_codes, cut_codes, ~held_out) for model in ways]
-        self._codec = SequenceCodec.of(as_objects(y, "y"))
-        runs = [_runs(word, cut) for word, cut in zip(word_codes, cut_codes, strict=True)]
-        self.runs_ = NgramModel().fit([run for run, out in zip(runs, held_out, strict=True) if not out])
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        self.models_ = run(
+            delayed(model.fit)(inventory, word_codes, cut_codes, ~held_out) for model in (*ways, ChainModel())
+        )
+        rest = np.flatnonzero(~held_out)
+        self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
         self.trust_ = self._learn_trust(words, sounds, held_out)
-        for model in self.models_:
-            model.solve(np.ones(len(words), dtype=bool))
-        self.runs_ = NgramModel().fit(runs)
+        if held_out.any():
+            run(delayed(model.solve)(np.ones(len(words), dtype=bool)) for model in self.models_)
+            self.whole_ = WordModels().fit(inventory, word_codes, cut_codes)
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """Return the `k` best outputs of each input, or as many as the beam found, best first, with scores (higher is better).
@@ -155,6 +186,11 @@ class AlignedSequences(WordEstimator):
             found.append(Ranked(self._codec.decode([sounds[i] for i in order]), scores[order]))
         return found
 
+    def first_trust(self) -> np.ndarray:
+        """Return the weights of the scores before they are learned; the learned ones stay near them if words are few."""
+        kinds = ["chain" if isinstance(model, ChainModel) else "ridge" for model in self.models_]
+        return np.asarray([_START[name] for name in (*kinds, *WORD_SCORES)])
+
     def score(self, X: Any, y: Any) -> float:
         """Return minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
         predicted, outputs = self.predict(X), SequenceCodec.encode(y, "y")
@@ -162,35 +198,44 @@ class AlignedSequences(WordEstimator):
         return -self._mean_loss(self._codec.decode(outputs), predicted)
 
     def _constructed(self, word: Chunk) -> tuple[Sequence[Chunk], np.ndarray]:
-        """Return the outputs the beams find, each once, with its best scores."""
+        """Return the outputs the searches find, with the scores of each: sums over the cuts that were found for it."""
         if not word:
-            return [()], np.zeros((1, len(self.models_) + 1))
-        rows = np.concatenate([model.beam(word, self.width) for model in self.models_])
-        rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
-        scores = self._scores(word, [model.read(word) for model in self.models_], rows)
-        best: dict[Chunk, np.ndarray] = {}
-        for row, score in zip(rows, scores, strict=True):
-            sound = self.inventory_.spell(row)
-            best[sound] = np.maximum(best.get(sound, score), score)
-        return list(best), np.asarray(list(best.values()))
+            return [self.empty_], np.zeros((1, len(self.models_) + len(WORD_SCORES)))
+        rows = self._rows(word)
+        return self._summed(rows, self._scores(word, rows))
 
     def _given(self, word: Chunk, sounds: Sequence[Chunk]) -> tuple[Sequence[Chunk], np.ndarray]:
-        """Return given outputs with their scores, each cut by the aligner."""
+        """Return given outputs with their scores; those the searches do not find are cut by the aligner."""
         scores = np.full((len(sounds), len(self.trust_)), -np.inf)
-        readings = [model.read(word) for model in self.models_]
+        known = dict(zip(*self._constructed(word), strict=True))
         for i, sound in enumerate(sounds):
-            if not word and not sound:
-                scores[i] = 0.0
+            if sound in known:
+                scores[i] = known[sound]
             elif word and self.aligner_.can_align(word, sound):
                 row = self.inventory_.chunks_.codes(self.aligner_.align(word, sound))
-                scores[i] = self._scores(word, readings, row[None, :])[0]
+                unseen = np.sum(row < 0)
+                scores[i] = self._scores(word, np.maximum(row, 0)[None, :])[0] + NEVER * unseen
+                scores[i, -1] = len(sound)
         return sounds, scores
 
-    def _scores(self, word: Chunk, readings: list[Reading], rows: np.ndarray) -> np.ndarray:
-        by_context = [model.score(reading, rows) for model, reading in zip(self.models_, readings, strict=True)]
-        codes = self.inventory_.inputs_.codes(word)
-        by_runs = [self.runs_.log_probability(_runs(codes, row)) for row in rows]
-        return np.column_stack([*by_context, by_runs])
+    def _rows(self, word: Chunk) -> np.ndarray:
+        """Return the distinct rows of chunks that the searches find."""
+        widths = [self.width * (_LISTED if isinstance(model, ChainModel) else 1) for model in self.models_]
+        rows = np.concatenate([model.beam(word, width) for model, width in zip(self.models_, widths, strict=True)])
+        return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+
+    def _summed(self, rows: np.ndarray, scores: np.ndarray) -> tuple[Sequence[Chunk], np.ndarray]:
+        """Return the output of each row once, with log Σ exp of each score over its rows; a length is the same in all."""
+        found: dict[Chunk, list[np.ndarray]] = {}
+        for row, score in zip(rows, scores, strict=True):
+            found.setdefault(self.inventory_.spell(row), []).append(score)
+        summed = np.asarray([np.logaddexp.reduce(own) for own in found.values()])
+        summed[:, -1] = [len(sound) for sound in found]
+        return list(found), summed
+
+    def _scores(self, word: Chunk, rows: np.ndarray) -> np.ndarray:
+        by_context = [model.score(model.read(word), rows) for model in self.models_]
+        return np.column_stack([*by_context, self.whole_.score(self.inventory_.inputs_.codes(word), rows)])
 
     def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray) -> np.ndarray:
         scores, correct = [], []
@@ -198,23 +243,7 @@ class AlignedSequences(WordEstimator):
             found, values = self._constructed(words[i])
             scores.append(values)
             correct.append(np.asarray([sound == sounds[i] for sound in found]))
-        each = (1.0 - _TRUST_IN_RUNS) / len(self.models_)
-        return trust_in_scores(scores, correct, np.asarray([each] * len(self.models_) + [_TRUST_IN_RUNS]))
-
-    def _alignable(self, aligner: Aligner, words: list[Any], sounds: list[Any]) -> tuple[list[Any], list[Any]]:
-        fits = [aligner.can_align(x, y) for x, y in zip(words, sounds, strict=True)]
-        if not all(fits):
-            short = f"{len(fits) - sum(fits)} of {len(words)} pairs, first X[{fits.index(False)}], have more than"
-            advice = "output symbols per input symbol and were left out; raise longest to keep them"
-            warnings.warn(f"{short} longest={self.longest} {advice}", UserWarning, stacklevel=4)
-        kept = [i for i, word in enumerate(words) if len(word) and fits[i]]
-        if not kept:
-            raise ValueError(f"no pair of X and y can be aligned with longest={self.longest}; raise longest")
-        return [words[i] for i in kept], [sounds[i] for i in kept]
-
-
-def _runs(word: np.ndarray, cut: np.ndarray) -> tuple[tuple[int, int], ...]:
-    return tuple(zip(word.tolist(), cut.tolist(), strict=True))
+        return trust_in_scores(scores, correct, self.first_trust())
 
 
 def trust_in_scores(

@@ -1,7 +1,6 @@
-"""Contexts of symbols, and the probability of each chunk an input symbol may stand for, given its context.
+"""Kernel ridges from contexts to chunks: the probability of each chunk an input symbol may stand for, given its context.
 
-A context is a row of numbers: the neighbours of a symbol, its place in the word, and the output before it. The cost of a
-difference in each column is learned from words left out.
+A context is a row of numbers (see `contexts`). The cost of a difference in each column is learned from words left out.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from mercer.core.compiled import compiled
+from mercer.sequence_models.contexts import HISTORY_COLUMNS, INPUT_COLUMNS, history_contexts, input_contexts
 from mercer.sequence_models.hamming_ridge import (
     hamming_gram,
     hamming_kernel,
@@ -28,95 +27,7 @@ PARTS = 4  # parts into which words are cut to learn settings
 COMMON, OWN = 0.2, 1.0  # penalty on settings: of a class towards the start, and of one symbol towards its class
 ENOUGH = 40  # contexts that a symbol needs for settings of its own
 NEVER = -10.0  # log-probability of a chunk that its symbol never stood for
-BEFORE, AFTER = -2, -3  # the symbols before the first of a sequence, and after the last
-_NEIGHBOURS, _BLOCK = 4, 4096
-_FAR = 3  # counts of symbols and of syllables are distinguished up to this one
-
-_OFFSETS = [offset for size in range(1, _NEIGHBOURS + 1) for offset in (-size, size)]
-INPUT_COLUMNS = (
-    "symbol",
-    *(f"{kind} {offset:+d}" for kind in ("symbol", "class") for offset in _OFFSETS),
-    *("consonants after", "consonants before", "syllables before", "syllables after", "double after", "double before"),
-    *("vowel after", "vowel before", "last three", "last two", "first three"),
-)
-HISTORY_COLUMNS = ("chunk -1", "chunk -2", "output -1", "output -2", "output vowel before")
-
-
-@compiled
-def input_contexts(word: np.ndarray, vowels: np.ndarray) -> np.ndarray:
-    """Return a row of `INPUT_COLUMNS` for each symbol of `word`; `vowels[s]` is true if symbol s is a vowel."""
-    n = len(word)
-    rows = np.empty((n, len(INPUT_COLUMNS)), dtype=np.int64)
-    base = len(vowels) + 4
-    is_vowel = np.zeros(n, dtype=np.bool_)
-    for i in range(n):
-        is_vowel[i] = word[i] >= 0 and vowels[word[i]]
-    syllables = np.zeros(n, dtype=np.int64)
-    found = 0
-    for i in range(n):
-        if is_vowel[i] and (i == 0 or not is_vowel[i - 1]):
-            found += 1
-        syllables[i] = found
-    for i in range(n):
-        column = 0
-        rows[i, column] = word[i]
-        for size in range(1, _NEIGHBOURS + 1):
-            rows[i, column + 2 * size - 1] = _at(word, i - size)
-            rows[i, column + 2 * size] = _at(word, i + size)
-        column += 2 * _NEIGHBOURS
-        for size in range(1, _NEIGHBOURS + 1):
-            rows[i, column + 2 * size - 1] = is_vowel[i - size] if i >= size else BEFORE
-            rows[i, column + 2 * size] = is_vowel[i + size] if i + size < n else AFTER
-        column += 2 * _NEIGHBOURS + 1
-        after = i + 1
-        while after < n and not is_vowel[after]:
-            after += 1
-        before = i - 1
-        while before >= 0 and not is_vowel[before]:
-            before -= 1
-        rows[i, column] = 2 * min(after - i - 1, _FAR) + (after == n)
-        rows[i, column + 1] = 2 * min(i - 1 - before, _FAR) + (before < 0)
-        rows[i, column + 2] = min(syllables[i], _FAR)
-        rows[i, column + 3] = min(found - syllables[i], _FAR)
-        rows[i, column + 4] = _at(word, i + 1) == _at(word, i + 2)
-        rows[i, column + 5] = _at(word, i - 1) == _at(word, i - 2)
-        rows[i, column + 6] = _at(word, after)
-        rows[i, column + 7] = _at(word, before)
-        last_two = (_at(word, n - 2) + 3) * base + word[n - 1] + 3
-        rows[i, column + 8] = (_at(word, n - 3) + 3) * base * base + last_two
-        rows[i, column + 9] = last_two
-        rows[i, column + 10] = ((word[0] + 3) * base + _at(word, 1) + 3) * base + _at(word, 2) + 3
-    return rows
-
-
-@compiled
-def _at(word: np.ndarray, i: int) -> int:
-    if i < 0:
-        return BEFORE
-    return word[i] if i < len(word) else AFTER
-
-
-@compiled
-def history_contexts(chunks: np.ndarray, i: int, spelled: np.ndarray, vowels: np.ndarray) -> np.ndarray:
-    """Return `HISTORY_COLUMNS` for position `i` of each row of `chunks`; ``spelled[c]`` holds the output symbols of chunk c."""
-    rows = np.full((len(chunks), len(HISTORY_COLUMNS)), BEFORE, dtype=np.int64)
-    for hypothesis in range(len(chunks)):
-        row = rows[hypothesis]
-        for back in range(min(i, 2)):
-            row[back] = chunks[hypothesis, i - 1 - back]
-        seen = 0
-        for j in range(i - 1, -1, -1):
-            for k in range(spelled.shape[1] - 1, -1, -1):
-                symbol = spelled[chunks[hypothesis, j], k]
-                if symbol >= 0:
-                    if seen < 2:
-                        row[2 + seen] = symbol
-                    seen += 1
-                    if vowels[symbol] and row[4] == BEFORE:
-                        row[4] = symbol
-            if seen >= 2 and row[4] != BEFORE:
-                break
-    return rows
+_BLOCK = 4096
 
 
 @dataclass
@@ -213,7 +124,7 @@ def starting_settings() -> Settings:
     weights = np.full(len(columns), 0.25)
     for j, name in enumerate(columns):
         kind, _, offset = name.partition(" ")
-        if kind in ("symbol", "class") and offset:
+        if kind in ("symbol", "class", "effect") and offset:
             weights[j] = 0.5 / abs(int(offset))
         elif kind in ("last", "first"):
             weights[j] = 0.05
@@ -301,7 +212,7 @@ class ContextModel:
         for symbol, code in zip(x, codes, strict=True):
             known = np.flatnonzero(self.options_[code]) if code >= 0 else np.empty(0, dtype=np.int64)
             options.append(known if len(known) else np.asarray([self.inventory_.chunk_of_unknown(symbol)]))
-        return Reading(codes, input_contexts(codes, self.inventory_.input_vowels_), options)
+        return Reading(codes, input_contexts(codes, *self._classes()), options)
 
     def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
         """Return the log-probabilities of the options at position `i` after each row of chunks in `before`."""
@@ -343,7 +254,12 @@ class ContextModel:
     def _contexts(self, word: np.ndarray, cut: np.ndarray) -> np.ndarray:
         inventory = self.inventory_
         before = [history_contexts(cut[None, :], i, self.spelled_, inventory.output_vowels_) for i in range(len(cut))]
-        return np.hstack([input_contexts(word, inventory.input_vowels_), np.concatenate(before)])
+        return np.hstack([input_contexts(word, *self._classes()), np.concatenate(before)])
+
+    def _classes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = self.inventory_
+        sides = (found.after_, found.before_) if self.backwards else (found.before_, found.after_)
+        return found.input_vowels_, *sides
 
     def _options(self, chosen: np.ndarray) -> np.ndarray:
         """Return a mask of the chunks each symbol stood for in the chosen words."""

@@ -8,6 +8,7 @@ from itertools import chain
 
 import numpy as np
 
+from mercer.sequence_models.classes import effect_classes
 from mercer.sequence_models.symbols import Alphabet, Chunk, Symbols
 
 _IDENTITY = 0.5  # weight of a chunk's identity among its features, next to 1 for each character and each symbol
@@ -17,7 +18,8 @@ class Inventory:
     """The symbols and chunks of aligned pairs, numbered: alphabets `inputs_`, `outputs_` and `chunks_` (number 0 is empty).
 
     `spelled_` (chunks, longest) holds the output symbols of each chunk, padded with −1; `features_` is ψ of each chunk
-    (see `chunk_features`); `input_vowels_` and `output_vowels_` mark the symbols of the `alternating_class`.
+    (see `chunk_features`); `input_vowels_` and `output_vowels_` mark the symbols of the `alternating_class`. `before_` and
+    `after_` are the `effect_classes` of an input symbol as the one before, or after, the symbol that is read.
     """
 
     def fit(self, X: Sequence[Symbols], cuts: Sequence[Sequence[Chunk]]) -> Inventory:
@@ -36,6 +38,8 @@ class Inventory:
         through = classes_through([list(zip(x, cut, strict=True)) for x, cut in zip(X, cuts, strict=True)], vowels)
         self.output_vowels_ = np.asarray([symbol in vowels for symbol in self.outputs_.symbols])
         self.input_vowels_ = np.asarray([symbol in through for symbol in self.inputs_.symbols])
+        words, chunked = [self.inputs_.codes(x) for x in X], [self.chunks_.codes(cut) for cut in cuts]
+        self.before_, self.after_ = (effect_classes(words, chunked, len(self.inputs_), side) for side in (-1, 1))
         return self
 
     def chunk_of_unknown(self, symbol: Hashable) -> int:
