@@ -46,3 +46,35 @@ def test_curves_are_smoothed_on_the_best_kernels() -> None:
     assert model.kinds_["outputs"] == "curves"
     assert sum("smoothed along the curve" in name for name in names) == 3
     assert sum("covariance of the curve" in name for name in names) == 1
+
+
+def test_linear_ridges_have_an_alpha_for_components_of_several_outputs() -> None:
+    X = rng.standard_normal((60, 4))
+    both = X[:, :1] * [[1.0, 1.0]] + 0.5 * rng.standard_normal((60, 2)) * [[1.0, -1.0]]
+    names = {
+        width: [
+            row.kernel for row in AutoEstimator().fit(X, both[:, :width]).leaderboard_ if "components" in row.kernel
+        ]
+        for width in (1, 2)
+    }
+    assert not names[1]
+    assert sorted(names[2]) == ["linear, as they are, components of outputs", "linear, components of outputs"]
+
+
+def test_points_of_curves_have_one_unit_and_columns_have_their_own() -> None:
+    grid = np.linspace(0.0, 1.0, 20)
+    X = rng.uniform(0.5, 2.0, (40, 2))
+    curves = X[:, :1] * np.sin(6.0 * grid + X[:, 1:]) * np.linspace(1.0, 100.0, 20)
+    model = AutoEstimator(effort="fast").fit(X, curves)
+    assert model.reasons_["loss"] == "squared errors, of all points"
+    assert -model.score(X, curves) == pytest.approx(np.mean(np.sum((model.predict(X) - curves) ** 2, axis=1)))
+    columns = AutoEstimator(effort="fast", outputs="vectors").fit(X, curves)
+    assert columns.reasons_["loss"] == "squared errors, each column in units of its deviation"
+
+
+def test_pictures_are_also_compared_as_they_are() -> None:
+    names = {
+        row.kernel
+        for row in AutoEstimator(effort="fast").fit(rng.standard_normal((30, 3)), np.arange(30.0)).leaderboard_
+    }
+    assert "Gaussian, as they are, width 1" in names

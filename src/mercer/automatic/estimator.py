@@ -56,7 +56,8 @@ class AutoEstimator(ObjectEstimator):
     Parameters
     ----------
     loss : Loss or callable, optional
-        The loss you are scored by. By default squared errors of columns in units of their deviation, `ZeroOne` for classes and
+        The loss you are scored by. By default squared errors, of columns in units of their deviation and of the points of curves
+        and images as they are, `ZeroOne` for classes and
         words, `F1` for label sets, `Kendall` for rankings, and the distance of the output kernel for other objects.
     inputs, outputs : str
         The kinds, "auto" to recognise them; `mercer.automatic.INPUTS` and `OUTPUTS` list them.
@@ -373,7 +374,8 @@ def _scorer(problem: LearningProblem, plan: OutputPlan, way: Way) -> Scorer:
     if way.kernel != embedding.kernel_:
         kernel = way.kernel if way.kernel.is_resolved else way.kernel.resolve(embedding.outputs_)
         embedding = clone(embedding).fit(kernel, embedding.outputs_, embedding.paired_)
-    return Scorer(problem, plan.loss, clone(way.decoder).fit(embedding, plan.loss), False)
+    decoder = clone(way.decoder).fit(embedding, plan.loss)
+    return Scorer(problem, plan.loss, decoder, False, fit_intercept=plan.fit_intercept)
 
 
 def _best_way(scorer: Scorer, plan: OutputPlan, points: np.ndarray) -> tuple[Way, Scorer]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection
 from mercer.kernels import (
     Encoded,
@@ -57,12 +58,15 @@ class Family:
         The widths that may be tried, in order; (1.0,) for a kernel without width.
     core : bool
         True for the few that are tried with ``effort="fast"``.
+    components : bool
+        True to choose alpha for principal components of outputs that are vectors.
     """
 
     name: str
     make: Callable[[float], Kernel]
     widths: tuple[float, ...] = WIDTHS
     core: bool = False
+    components: bool = False
 
 
 def source_kernel(kind: str, X: Any) -> Kernel:
@@ -95,20 +99,27 @@ def _of_vectors(X: Any) -> Iterator[Family]:
     """Kernels on columns standardised, as normal scores, and as they are."""
     standard, ranks = ZScores().resolve(X), NormalScores().resolve(X)
     yield Family("linear", lambda width: Encoded(standard, Linear()), (1.0,), core=True)
-    for encoding, name in ((standard, "standardised"), (ranks, "normal scores")):
-        plain = Scales(encoding, X)
-        core = encoding is standard
-        # linear kernels of as many columns have as large a part in a sum as bounded ones
-        share = 1.0 / max(1, X.shape[1])
-        yield Family(f"Laplacian, {name}", plain.maker(Laplacian), core=True)
-        yield Family(f"Gaussian, {name}", plain.maker(Gaussian), core=core)
-        yield Family(f"Matérn, {name}", plain.maker(Matern))
-        yield Family(f"Laplacian + linear, {name}", plain.maker(Laplacian, share), core=core)
-        yield Family(f"Gaussian + linear, {name}", plain.maker(Gaussian, share))
-    yield Family("linear, normal scores", lambda width: Encoded(ranks, Linear()), (1.0,))
-    raw = Scales(None, X)
-    yield Family("Gaussian, as they are", raw.maker(Gaussian))
+    yield Family("linear, as they are", lambda width: Linear(), (1.0,))
+    for name, kernel in ("", Encoded(standard, Linear())), (", as they are", Linear()):
+        yield Family(f"linear{name}, components of outputs", _only(kernel), (1.0,), components=True)
+    yield from _of_encoded(standard, "standardised", X)
+    raw, spread = Scales(None, X), float(np.sum(np.var(to_numpy(X), axis=0)))
+    yield Family("Gaussian, as they are", raw.maker(Gaussian), core=True)
     yield Family("Laplacian, as they are", raw.maker(Laplacian))
+    yield Family("Laplacian + linear, as they are", raw.maker(Laplacian, 1.0 / spread if spread > 0 else 1.0))
+    yield from _of_encoded(ranks, "normal scores", X)
+    yield Family("linear, normal scores", lambda width: Encoded(ranks, Linear()), (1.0,))
+
+
+def _of_encoded(encoding: Encoding, name: str, X: Any) -> Iterator[Family]:
+    plain, core = Scales(encoding, X), name == "standardised"
+    # linear kernels of as many columns have as large a part in a sum as bounded ones
+    share = 1.0 / max(1, X.shape[1])
+    yield Family(f"Laplacian, {name}", plain.maker(Laplacian), core=True)
+    yield Family(f"Gaussian, {name}", plain.maker(Gaussian), core=core)
+    yield Family(f"Matérn, {name}", plain.maker(Matern))
+    yield Family(f"Laplacian + linear, {name}", plain.maker(Laplacian, share), core=core)
+    yield Family(f"Gaussian + linear, {name}", plain.maker(Gaussian, share))
 
 
 class Scales:

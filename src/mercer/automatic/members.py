@@ -93,6 +93,8 @@ class Scorer:
         True if the loss is the squared distance of coordinates.
     own : bool
         True to keep the output of each pair among the candidates, without weight, as for candidates that a user gives.
+    fit_intercept : bool
+        False for ridges without a mean output of their own.
     """
 
     problem: LearningProblem
@@ -100,6 +102,7 @@ class Scorer:
     decoder: Decoder
     by_squares: bool
     own: bool = False
+    fit_intercept: bool = True
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -133,13 +136,16 @@ class Scorer:
         return found * (problem.sample_weight[rows] / np.mean(problem.sample_weight))
 
 
-def ridge_member(name: str, kernel: Kernel, scorer: Scorer, known: dict[str, Any]) -> Member:
-    """Fit a kernel ridge for every alpha from one decomposition, and keep the best alpha, of each coordinate if losses add up."""
+def ridge_member(name: str, kernel: Kernel, scorer: Scorer, known: dict[str, Any], components: bool = False) -> Member:
+    """Fit a kernel ridge for every alpha from one decomposition, and keep the best alpha.
+
+    If losses add up it is that of each coordinate, or of each principal component of the outputs (`components`).
+    """
     start, problem = monotonic(), replace(scorer.problem, kernel=kernel)
-    ridge = problem.ridge(problem.require_targets("a mixture"), True)
+    ridge = problem.ridge(problem.require_targets("a mixture"), scorer.fit_intercept)
     path = ridge_path(ridge, known)
     if scorer.by_squares:
-        best = best_of_each(path, ridge, _solver(path))
+        best = best_of_each(path, ridge, _solver(path), components)
         alpha, points, fitted = best.alpha, to_numpy(best.left_out_points()), lambda: best
     else:
         alpha, points, fitted = _by_decoding(path, ridge, scorer, known)

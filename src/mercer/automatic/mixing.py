@@ -11,7 +11,6 @@ from mercer.automatic.members import MEAN, Member, Scorer
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import take
 from mercer.learners.mixture import feature_residuals
-from mercer.learners.ridge import PAIRS_EACH
 from mercer.selection.mixing import Mixing, check_folds, mix_by_loss, mix_by_squares
 
 _NUMBERS = 5e7  # most left-out residuals that are mixed at once
@@ -49,13 +48,7 @@ def _found(members: list[Member], scorer: Scorer) -> tuple[Mixing, list[Member]]
         most = max(2, int(_NUMBERS // max(1, ranked[0].points.size)))
         kept = ranked[:most]
         residuals = np.stack([member.points for member in kept]) - to_numpy(problem.targets)
-        width = residuals.shape[2]
-        if problem.size >= PAIRS_EACH * width:
-            return mix_by_squares(residuals, folds, problem.sample_weight), kept
-        weight = None if problem.sample_weight is None else np.repeat(problem.sample_weight, width)
-        together = mix_by_squares(residuals.reshape(len(kept), -1, 1), np.repeat(folds, width), weight)
-        checked = {rule: loss * width for rule, loss in together.checked.items()}  # losses are sums over coordinates
-        return replace(together, checked=checked), kept
+        return mix_by_squares(residuals, folds, problem.sample_weight), kept
     kept, rows = ranked[:_GREEDY], scorer.rows
     points = [member.points[rows] for member in kept]
 

@@ -54,19 +54,22 @@ class OutputPlan:
         Ways to decode, the first tried first; their output kernels are resolved.
     by_squares : bool
         True if the loss is the squared distance of the coordinates of outputs.
+    fit_intercept : bool
+        False for ridges without a mean output, which would add the frequent labels to every predicted label set.
     """
 
     loss: Loss
     loss_reason: str
     ways: list[Way]
     by_squares: bool
+    fit_intercept: bool = True
 
 
 def output_kernel(kind: str, loss: Any, y: Any) -> Kernel:
     """Return the kernel that checks outputs of a kind, and compares them at first."""
     if kind in VECTORS:
-        # without a loss every column counts as much, whatever its units
-        return Encoded(ZScores(), Linear()) if loss is None else Linear()
+        # without a loss every column counts as much, whatever its units; the points of a curve or image have one unit
+        return Encoded(ZScores(), Linear()) if loss is None and kind in ("numbers", "vectors") else Linear()
     makers: dict[str, Callable[[], Kernel]] = {
         "classes": Classes, "label sets": LabelSets, "rankings": Kemeny, "strings": lambda: _of_strings(y),
         "sequences": lambda: Spectrum((1, 2)).normalized(), "trees": lambda: SubsetTree().normalized(),
@@ -95,12 +98,14 @@ def output_plan(
     if loss is not None:
         found, reason = as_loss(loss, row_shape), "given"
     elif kind in VECTORS:
-        found, reason = KernelLoss(kernel), "squared errors, each column in units of its deviation"
+        units = "each column in units of its deviation" if kind in ("numbers", "vectors") else "of all points"
+        found, reason = KernelLoss(kernel), f"squared errors, {units}"
     else:
         found, reason = defaults.get(kind, (KernelLoss(kernel), f"the distance of {kernel!r}"))
     if kind in VECTORS and (loss is None or found == SquaredError()):
         return OutputPlan(found, reason, [_auto(kernel, None, outputs)], True)
-    return OutputPlan(found, reason, _ways(kind, kernel, found, outputs), False)
+    ways = _ways(kind, kernel, found, outputs)
+    return OutputPlan(found, reason, ways, False, fit_intercept=kind != "label sets")
 
 
 def _ways(kind: str, kernel: Kernel, loss: Loss, outputs: Collection) -> list[Way]:

@@ -18,6 +18,8 @@ from mercer.core.arrays import NumericalWarning
 from mercer.learners.base import Learner
 from mercer.learners.constant import Constant
 
+_TURNED = 10**6  # most numbers of outputs whose principal components have an alpha of their own
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -148,7 +150,9 @@ class Search:
     def _first_widths(self, families: list[Family]) -> dict[str, tuple[Family, dict[float, float]]]:
         found: dict[str, tuple[Family, dict[float, float]]] = {}
         for family in families:
-            if (self.effort.core and not family.core) or (self._late() and not family.core):
+            if (self.effort.core or self._late()) and not family.core:
+                continue
+            if family.components and not self._has_components():
                 continue
             found[family.name] = (family, {1.0: self._kernel(family, 1.0)})
         return found
@@ -167,13 +171,18 @@ class Search:
                 if losses.get(factor, np.inf) < losses[1.0]:
                     break  # the other direction is worse
 
+    def _has_components(self) -> bool:
+        """True for outputs of several coordinates, few enough to decompose, and a loss that adds up over them."""
+        n, width = self.scorer.problem.targets.shape  # type: ignore[union-attr]
+        return self.scorer.by_squares and width > 1 and n * width <= _TURNED
+
     def _late(self) -> bool:
         ridges = sum(member.alpha is not None for member in self.members)
         return ridges >= self.effort.most_kernels(self.scorer.problem.size)
 
     def _kernel(self, family: Family, width: float) -> float:
         name = family.name if family.widths == (1.0,) else f"{family.name}, width {width:g}"
-        member = self._add(lambda: ridge_member(name, family.make(width), self.scorer, self.known))
+        member = self._add(lambda: ridge_member(name, family.make(width), self.scorer, self.known, family.components))
         return np.inf if member is None else member.loss
 
     def _add(self, fit: Callable[[], Member]) -> Member | None:

@@ -100,18 +100,11 @@ class Mixture(Learner):
 
 def mix_distances(problem: LearningProblem, points: Sequence[np.ndarray]) -> Mixing:
     """Return the mixture of least distance of left-out points to the outputs, in feature space."""
-    folds, euclidean = (
-        check_folds(problem.size, problem.groups),
-        problem.targets is not None and problem.embedding.euclidean,
-    )
     residuals = feature_residuals(problem, points)
     assert residuals is not None
-    if euclidean:
-        return mix_by_squares(residuals, folds, problem.sample_weight)
     # the coordinates of a feature space have no meaning of their own: one weight for all
-    width = residuals.shape[2]
-    weight = None if problem.sample_weight is None else np.repeat(problem.sample_weight, width)
-    return mix_by_squares(residuals.reshape(len(points), -1, 1), np.repeat(folds, width), weight)
+    shared = problem.targets is None or not problem.embedding.euclidean
+    return mix_by_squares(residuals, check_folds(problem.size, problem.groups), problem.sample_weight, shared)
 
 
 def mix_decoded(problem: LearningProblem, points: Sequence[np.ndarray]) -> Mixing:

@@ -33,7 +33,9 @@ _RANK = 2000
 
 
 PAIRS_EACH = 10
-"""Pairs for each coordinate of outputs from which coordinates have an alpha and mixture weights of their own."""
+"""Pairs for each coordinate of outputs from which coordinates have an alpha of their own."""
+_CLEAR = 1.5
+"""Standard errors by which an alpha of its own has to be better for a principal component of the outputs."""
 
 DECADES = np.arange(-7.0, 3.01, 0.5)
 """Powers of ten of alpha, times the mean eigenvalue, for squared distances."""
@@ -240,31 +242,59 @@ class FittedRidge(PointMap):
         return ridge_variances(self.ridge, self.alpha, inputs) if exact else None
 
 
-def best_of_each(path: RidgePath, ridge: RidgeProblem, solver: Solver) -> FittedRidge:
+def best_of_each(path: RidgePath, ridge: RidgeProblem, solver: Solver, components: bool = False) -> FittedRidge:
     """Return the ridge with the alpha of least left-out squared error for each coordinate, from one decomposition.
 
-    `alpha` of the result is their geometric mean.
+    With `components` there is one alpha for all principal components of the outputs, except those for which another one leaves
+    out clearly better. `alpha` of the result is the geometric mean.
     """
     grid, targets = 10.0**DECADES * (path.scale or 1.0), to_numpy(ridge.targets)
-    errors = np.empty((len(grid), targets.shape[1]))
-    for i, alpha in enumerate(grid.tolist()):
-        left = (to_numpy(path.left_out_points(alpha)) - targets) ** 2
-        errors[i] = np.average(left, axis=0, weights=ridge.sample_weight)
-    if len(targets) < PAIRS_EACH * targets.shape[1]:
-        # too few pairs to tell coordinates apart: all share one alpha
-        errors = np.repeat(errors.mean(axis=1, keepdims=True), targets.shape[1], axis=1)
-    # of equal errors the largest alpha
-    alphas = grid[len(grid) - 1 - np.argmin(errors[::-1], axis=0)]
-    points, parts = np.empty(targets.shape), []
-    intercept = np.empty(targets.shape[1])
-    for alpha in np.unique(alphas):
-        own = alphas == alpha
-        points[:, own] = to_numpy(path.left_out_points(float(alpha)))[:, own]
-        found, level = path.coefficients(float(alpha))
-        parts.append(to_numpy(found) * own)
-        intercept[own] = to_numpy(level)[own]
-    mean, shared = float(np.exp(np.mean(np.log(alphas)))), len(parts) == 1
-    return FittedRidge(path.basis, sum(parts), intercept, ridge, solver, mean, {"alpha_": mean}, shared, points)
+    weight = np.ones(len(targets)) if ridge.sample_weight is None else ridge.sample_weight / ridge.sample_weight.mean()
+    mean = np.average(targets, axis=0, weights=weight)
+    axes = np.linalg.svd(np.sqrt(weight)[:, None] * (targets - mean), full_matrices=False)[2].T if components else None
+
+    def squares(alpha: float) -> np.ndarray:
+        left = to_numpy(path.left_out_points(alpha)) - targets
+        return weight[:, None] * (left if axes is None else left @ axes) ** 2
+
+    if components:
+        chosen = _clearly_best(np.stack([squares(alpha) for alpha in grid.tolist()]))
+    else:
+        errors = np.stack([squares(alpha).mean(axis=0) for alpha in grid.tolist()])
+        if len(targets) < PAIRS_EACH * targets.shape[1]:
+            # too few pairs to tell coordinates apart: all share one alpha
+            errors = np.repeat(errors.mean(axis=1, keepdims=True), targets.shape[1], axis=1)
+        chosen = _largest_of_least(errors)
+    points, parts, intercept = np.zeros(targets.shape), [], np.zeros(targets.shape[1])
+    for i in np.unique(chosen):
+        found, level = path.coefficients(float(grid[i]))
+        left, own = to_numpy(path.left_out_points(float(grid[i]))), chosen == i
+        if axes is None:
+            points[:, own], intercept[own] = left[:, own], to_numpy(level)[own]
+            parts.append(to_numpy(found) * own)
+        else:
+            onto = axes[:, own] @ axes[:, own].T
+            points, intercept = points + (left - mean) @ onto, intercept + (to_numpy(level) - mean) @ onto
+            parts.append(to_numpy(found) @ onto)
+    if axes is not None:
+        points, intercept = points + mean, intercept + mean
+    alpha, shared = float(np.exp(np.mean(np.log(grid[chosen])))), len(parts) == 1
+    return FittedRidge(path.basis, sum(parts), intercept, ridge, solver, alpha, {"alpha_": alpha}, shared, points)
+
+
+def _largest_of_least(errors: np.ndarray) -> np.ndarray:
+    """The row of the least error in each column, of equal errors the last."""
+    return len(errors) - 1 - np.argmin(errors[::-1], axis=0)
+
+
+def _clearly_best(squares: np.ndarray) -> np.ndarray:
+    """The alpha of each component, from squared errors (alphas, pairs, components): that of all, unless another is clearly better."""
+    together = int(_largest_of_least(squares.sum(axis=(1, 2))[:, None])[0])
+    gains = squares[together] - squares
+    clear = gains.mean(axis=1) - _CLEAR * gains.std(axis=1, ddof=1) / np.sqrt(squares.shape[1])
+    clear[together] = 0.0
+    best = _largest_of_least(-clear)
+    return np.where(clear.max(axis=0) > 0.0, best, together)
 
 
 class _Refit:

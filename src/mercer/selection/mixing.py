@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import nnls
 
 _FOLDS = 5  # parts of the pairs on which weights are checked that were found on the others
 _SHRUNK = 0.01  # weight of the distance to equal weights, relative to the mean squared error
+_LITTLE = 0.01  # weight below which a predictor is dropped
+_WIDE = 50  # coordinates from which all have the same weights
 _HEAVY = 1e3  # weight of the equation that weights sum to one, relative to the errors
 _FIVE = 5  # predictors in the mean of the best
 _STEPS = 12  # most members a greedy mixture takes, with repetition
@@ -24,7 +27,7 @@ class Mixing:
     weights : array (M,) or (M, r)
         Not negative, summing to one over the predictors; of each coordinate if there are two axes.
     rule : str
-        "best", "shared", "each", "both", "five", "greedy" or "squares".
+        "best", "averaged", "five", "greedy" or "squares".
     checked : dict
         The loss of each rule on pairs its weights were not found on.
     """
@@ -38,11 +41,14 @@ class Mixing:
         return sum(weight * own for weight, own in zip(self.weights, points, strict=True) if np.any(weight))
 
 
-def mix_by_squares(residuals: np.ndarray, folds: np.ndarray, sample_weight: np.ndarray | None = None) -> Mixing:
-    r"""Find the weights of least squared distance, :math:`\min_\beta \sum_i \|\sum_m \beta_m e^m_i\|^2`, β on the simplex.
+def mix_by_squares(
+    residuals: np.ndarray, folds: np.ndarray, sample_weight: np.ndarray | None = None, shared: bool = False
+) -> Mixing:
+    r"""Find weights of small squared distance, :math:`\sum_i \|\sum_m \beta_m e^m_i\|^2`, with β on the simplex.
 
-    The rules "shared" (one weight for all coordinates), "each" (weights of each coordinate) and "both" (their mean) compete
-    with the "best" predictor: each is found on some pairs and checked on the others.
+    The least one for all pairs follows their noise. So β is "averaged": the mean of the least ones for each two of the folds, and
+    of those for all coordinates together and for each alone. Weights below a hundredth are dropped. The "best" predictor takes
+    the place of the average if it does better in every fold, with weights found on the others.
 
     Parameters
     ----------
@@ -52,6 +58,8 @@ def mix_by_squares(residuals: np.ndarray, folds: np.ndarray, sample_weight: np.n
         The part of the check that each pair belongs to; pairs of one group share one.
     sample_weight : array (n,), optional
         Weights of the pairs.
+    shared : bool
+        True for the same weights in all coordinates, as they are from 50 coordinates anyway.
 
     Examples
     --------
@@ -59,24 +67,34 @@ def mix_by_squares(residuals: np.ndarray, folds: np.ndarray, sample_weight: np.n
     >>> mix_by_squares(noise, np.arange(100) % 5).weights.round(1).ravel().tolist()
     [0.5, 0.5]
     """
-    members = len(residuals)
     scaled = residuals if sample_weight is None else residuals * np.sqrt(sample_weight)[None, :, None]
+    shared = shared or not 1 < residuals.shape[2] < _WIDE
     # of each fold and coordinate, the inner products of the residuals of all predictors
     rows = np.moveaxis(scaled, (0, 1, 2), (2, 1, 0))
     grams = np.stack([np.swapaxes(own, 1, 2) @ own for own in (rows[:, folds == f] for f in np.unique(folds))])
-    total = grams.sum(axis=0)
-    rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {"best": _best}
-    if members > 1:
-        rules["shared"] = _shared
-        if residuals.shape[2] > 1:
-            rules |= {"each": _each, "both": lambda gram: 0.5 * (_shared(gram) + _each(gram))}
-    checked = {}
-    for name, rule in rules.items():
-        found = [(rule(total - own), own) for own in grams]
-        checked[name] = float(sum(_errors(weights, own).sum() for weights, own in found)) / residuals.shape[1]
-    name = min(checked, key=lambda rule: checked[rule])
-    weights = rules[name](total)
-    return Mixing(weights if name in ("each", "both") else weights[:, 0], name, checked)
+    rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {"best": lambda parts: _best(parts.sum(axis=0))}
+    if len(residuals) > 1:
+        rules["averaged"] = lambda parts: _averaged(parts, shared)
+    lost = {
+        name: np.array([_errors(rule(np.delete(grams, f, axis=0)), grams[f]).sum() for f in range(len(grams))])
+        for name, rule in rules.items()
+    }
+    checked = {name: float(own.sum()) / residuals.shape[1] for name, own in lost.items()}
+    name = "averaged" if "averaged" in lost and np.any(lost["averaged"] <= lost["best"]) else "best"
+    weights = rules[name](grams)
+    return Mixing(weights if weights.shape[1] > 1 else weights[:, 0], name, checked)
+
+
+def _averaged(parts: np.ndarray, shared: bool) -> np.ndarray:
+    """The mean of the weights found on each two of the parts, without members of little weight."""
+    found = []
+    for two in combinations(range(len(parts)), min(2, max(1, len(parts) - 1))):
+        gram = parts[list(two)].sum(axis=0)
+        found.append(_shared(gram) if shared else 0.5 * (_shared(gram) + _each(gram)))
+    weights = np.mean(found, axis=0)
+    large = np.where(weights.mean(axis=1, keepdims=True) < _LITTLE, 0.0, weights)
+    kept = large.sum(axis=0)
+    return large / kept if np.all(kept > 0.5) else weights
 
 
 def mix_by_loss(
