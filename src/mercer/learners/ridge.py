@@ -288,7 +288,7 @@ def _largest_of_least(errors: np.ndarray) -> np.ndarray:
 
 
 def _clearly_best(squares: np.ndarray) -> np.ndarray:
-    """The alpha of each component, from squared errors (alphas, pairs, components): that of all, unless another is clearly better."""
+    """The alpha of each component, from squares (alphas, pairs, components): that of all unless another is clearly better."""
     together = int(_largest_of_least(squares.sum(axis=(1, 2))[:, None])[0])
     gains = squares[together] - squares
     clear = gains.mean(axis=1) - _CLEAR * gains.std(axis=1, ddof=1) / np.sqrt(squares.shape[1])
