@@ -9,6 +9,7 @@ from mercer import DependencyEstimator, NeighborsEstimator, OperatorValuedRidge
 from mercer.core import memory
 from mercer.io import ArrayBlocks, Batches, open_rows, pairs_of
 from mercer.kernels import Classes, Gaussian, Precomputed, Subsequence
+from mercer.selection import LeaveOneOut
 from mercer.solvers import ConjugateGradient, Exact, LowRank
 
 RANDOM = np.random.default_rng(0)
@@ -174,6 +175,31 @@ def test_bad_input(model, inputs, message):
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(inputs, Y)
     assert vars(model) == before
+
+
+@pytest.mark.parametrize(("alpha", "passes"), [(0.1, 2), (LeaveOneOut([0.1, 1.0]), 3), ("gcv", 2)])
+def test_batches_are_read_twice_and_once_more_to_leave_pairs_out(alpha, passes):
+    calls = []
+
+    def read():
+        calls.append(len(calls))
+        return np.array_split(X, 5)
+
+    DependencyEstimator(Gaussian("median"), solver=LowRank(30), alpha=alpha).fit(Batches(read), Y)
+    assert len(calls) == passes
+
+
+def test_a_device_that_is_not_there():
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(ValueError, match="device='cuda' is not there"):
+        DependencyEstimator(Gaussian(1.0), solver=LowRank(5, device="cuda"), alpha=0.1).fit(ArrayBlocks(X), Y)
+
+
+def test_a_tolerance_that_double_precision_does_not_reach():
+    with pytest.raises(ValueError, match="tol=1e-16; expected a relative residual from 1e-14"):
+        DependencyEstimator(Gaussian(1.0), solver=ConjugateGradient(5, tol=1e-16), alpha=0.1).fit(ArrayBlocks(X), Y)
 
 
 def test_batches_that_end_early_are_an_error():
