@@ -41,6 +41,8 @@ def test_the_script_found_makes_the_form(lemma, form, particle):
         ("abgeben", "gibt ab", "ab", Script(MOVED, old="e", new="i", cut=2, ending="t")),
         ("abbauen", "abgebaut", "ab", Script(KEPT, "ge", cut=2, ending="t")),
         ("be", "was", "", Script(cut=2, ending="was")),
+        ("syödä", "älkäämme olko syöneet", "", Script(prefix="älkäämme olko ", cut=2, ending="neet")),
+        ("zitar", "no te zites", "", Script(prefix="no te ", cut=2, ending="es")),
     ],
 )
 def test_scripts_are_those_a_grammar_gives(lemma, form, particle, script):

@@ -8,6 +8,8 @@ from sklearn.base import clone
 import mercer
 from mercer import Inflection
 from mercer.losses import EditDistance
+from mercer.sequence_models.edits import Vowels
+from mercer.sequence_models.harmony import Harmony
 from mercer.sequence_models.inflection import Request, as_requests
 from mercer.sequence_models.inflection_decision import Decision, Settings, leave_one_out_loss
 from mercer.testing.estimators import check_object_estimator
@@ -91,6 +93,25 @@ def test_a_moved_particle_and_a_vowel_change():
     model = Inflection().fit(verbs, forms)
     assert model.particles_ == ["ab", "auf"]
     assert model.predict(["ablesen"]).tolist() == ["list ab"]
+
+
+def test_words_in_front_of_unseen_combinations_of_tags_are_put_together():
+    persons, moods = {"1": "en ", "2": "et ", "3": "ei "}, {"PRF": "ole ", "POT": "liene ", "COND": "olisi "}
+    asked = [(lemma, f"V;{p};{m}") for lemma in ("sanoa", "puhua", "kysyä", "lukea") for p in persons for m in moods]
+    unseen = ("2", "COND")
+    pairs = [x for x in asked if x[1] != "V;2;COND"]
+    made = [persons[x[1][2]] + moods[x[1][4:]] + x[0][:-1] + "nut" for x in pairs]
+    found = Inflection().fit(pairs, made).predict([("istua", f"V;{';'.join(unseen)}")])
+    assert found.tolist() == ["et olisi istunut"]
+
+
+def test_vowel_harmony_is_found():
+    back, front = ["talo", "katu", "sauna", "mato", "koulu", "apu"], ["kylä", "pöytä", "tyyny", "äly", "hölmö", "köli"]
+    words = [stem + end for stem in back + front for end in ("", "kin")]
+    harmony = Harmony().fit(words, Vowels("aeiouy"))
+    assert harmony.of("lupa") == harmony.of("tupi") != harmony.of("tyly")
+    assert harmony.of("ilkein") == harmony.of("") == 0
+    assert Harmony().fit(["aa", "aa"], Vowels()).of("aa") == 0
 
 
 # -- the decisions ----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 | `ngrams` | `NgramModel`, the model of runs of symbols |
 | `inflection` | `Inflection`: lemma and tags to form |
 | `edits` | `Script`: the edits from a lemma to a form, and the cheapest one |
+| `harmony` | `Harmony`: the vowels that words do not mix |
 | `inflection_decision`, `inflection_search` | kernel ridges for the steps of a script, and the beam search over them |
 | `base`, `symbols`, `hamming_ridge` | what both share: the base class, symbols as numbers, the kernel |
 """

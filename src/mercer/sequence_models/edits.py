@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ _LONGEST_PREFIX, _LONGEST_CHANGE = 6, 2
 _SHORTEST_REST = 3  # fewest letters of a word without its particle
 # a letter cut or added at the end costs 1; a stem of fewer than two letters is hardly one
 _PREFIX_COST, _CHANGE_COST, _CHANGED_LETTER_COST, _PARTICLE_COST, _LOST_STEM_COST = 2.0, 1.5, 0.25, 1.5, 4.0
+_WORD_LETTER_COST = 0.5  # of a letter of a word put in front, its space included
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,9 @@ def script_of(lemma: str, form: str, vowels: Vowels, particle: str = "") -> Scri
     options = list(_scripts(lemma, form, vowels))
     if particle:
         rest = lemma[len(particle) :]
-        if form.endswith(f" {particle}"):
+        if form.endswith(f" {particle}"):  # words in front are cheap, but that is not what moves a particle
             within = _scripts(rest, form[: -len(particle) - 1], vowels)
-            options += [(cost + _PARTICLE_COST, replace(script, particle=MOVED)) for cost, script in within]
+            options = [(cost + _PARTICLE_COST, replace(script, particle=MOVED)) for cost, script in within]
         if form.startswith(particle):
             within = _scripts(rest, form[len(particle) :], vowels)
             options += [(cost + _PARTICLE_COST, replace(s, particle=KEPT)) for cost, s in within if s.prefix]
@@ -133,21 +135,49 @@ def script_of(lemma: str, form: str, vowels: Vowels, particle: str = "") -> Scri
 
 
 def _cost(lemma: str, form: str) -> float:
-    return min(cost for cost, _ in _scripts(lemma, form, Vowels("")))
+    return min(cost for cost, _ in _scripts(lemma, form, Vowels(""), _PREFIX_COST))
 
 
-def _scripts(word: str, form: str, vowels: Vowels) -> Iterator[tuple[float, Script]]:
+def _scripts(
+    word: str, form: str, vowels: Vowels, word_letter: float = _WORD_LETTER_COST
+) -> Iterator[tuple[float, Script]]:
     """Yield scripts and their costs; of two with the same cost the first is preferred."""
-    for length in range(min(_LONGEST_PREFIX, len(form)) + 1):
-        prefix, body = form[:length], form[length:]
+    for prefix in _prefixes(form):
+        body = form[len(prefix) :]
         common = _common(word, body)
         cut, ending = len(word) - common, body[common:]
-        cost = _PREFIX_COST * length + cut + len(ending) + _LOST_STEM_COST * (common < 2)
+        before = prefix_cost(prefix, word_letter)
+        cost = before + cut + len(ending) + _LOST_STEM_COST * (common < 2)
         yield cost, Script(prefix=prefix, cut=cut, ending=ending)
         for start in (common, common - 1):
             if start >= 0:
                 for cost, script in _changes(word, body, start, vowels):
-                    yield cost + _PREFIX_COST * length, replace(script, prefix=prefix)
+                    yield cost + before, replace(script, prefix=prefix)
+
+
+def _prefixes(form: str) -> Iterator[str]:
+    """Yield the beginnings of a form that are words, with their spaces, and at most a few letters more."""
+    words = [0, *(i + 1 for i, letter in enumerate(form) if letter == " ")]
+    for start, end in zip(words, [*words[1:], len(form) + 1], strict=True):
+        for length in range(start, min(start + _LONGEST_PREFIX + 1, end)):
+            yield form[:length]
+
+
+def prefix_pieces(prefix: str) -> list[str]:
+    """Cut a prefix into words, each with the space after it, and the letters left.
+
+    Examples
+    --------
+    >>> prefix_pieces("will be un")
+    ['will ', 'be ', 'un']
+    """
+    return [piece for piece in re.split("(?<= )", prefix) if piece]
+
+
+def prefix_cost(prefix: str, word_letter: float) -> float:
+    """Return the cost of a prefix: `word_letter` for each letter of its words, more for the letters after them."""
+    words = prefix.rfind(" ") + 1
+    return word_letter * words + _PREFIX_COST * (len(prefix) - words)
 
 
 def _changes(word: str, body: str, start: int, vowels: Vowels) -> Iterator[tuple[float, Script]]:

@@ -13,6 +13,7 @@ from mercer.core.validation import check_instance, check_whole
 from mercer.decoders import Ranked
 from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.edits import Vowels, particles_moved, script_of
+from mercer.sequence_models.harmony import Harmony
 from mercer.sequence_models.inflection_decision import Decision
 from mercer.sequence_models.inflection_search import Columns, Request, Search
 from mercer.structures.sequences import require_sequence
@@ -44,7 +45,7 @@ class Inflection(WordEstimator):
         Most steps of each kind that the weights are learned from, drawn at random.
     rounds : int, default=40
         Rounds of that learning; 0 leaves all weights equal.
-    landmarks : int, default=5000
+    landmarks : int, default=2000
         Most steps of each kind that a ridge has coefficients for; with more steps, a fit within the span of a random sample.
     vowels : str, default="aeiou"
         The letters that are vowels, with any accent.
@@ -82,7 +83,7 @@ class Inflection(WordEstimator):
     width: int = 8
     sample: int = 400
     rounds: int = 40
-    landmarks: int = 5000
+    landmarks: int = 2000
     vowels: str = "aeiou"
     loss: Any = None
     seed: int = 0
@@ -96,8 +97,9 @@ class Inflection(WordEstimator):
         forms = as_forms(y, len(requests))
         lemmas, vowels = [request.lemma for request in requests], Vowels(self.vowels)
         particles = particles_moved(lemmas, forms)
-        tags = (tag for request in requests for tag in request.tags)
-        search = Search(Columns(tags, vowels), particles, self.width)
+        harmony = Harmony().fit([*lemmas, *forms], vowels)
+        columns = Columns([request.tags for request in requests], vowels, harmony)
+        search = Search(columns, particles, self.width)
         pairs = zip(lemmas, forms, strict=True)
         scripts = [script_of(lemma, form, vowels, search.particle(lemma)) for lemma, form in pairs]
         search.fit(requests, scripts, Decision(self.sample, self.rounds, self.landmarks, self.seed))

@@ -12,16 +12,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.sequence_models.edits import DOUBLE, WHOLE, Script, Vowels, particle_of, script_of
+from mercer.sequence_models.edits import (
+    DOUBLE,
+    KEPT,
+    MOVED,
+    WHOLE,
+    Script,
+    Vowels,
+    particle_of,
+    prefix_pieces,
+    script_of,
+)
+from mercer.sequence_models.harmony import Harmony
 from mercer.sequence_models.inflection_decision import Decision, Row
 
-START, STOP = "^", "$"
+START, STOP, END = "^", "$", ""
 _FAR = 3  # numbers of syllables are distinguished up to this one
 _UNLIKELY = -8.0  # a class with a lower log-probability is not followed
 _BEHIND = 6.0  # a partial script that is so much less likely than the best complete ending is dropped
 _LONGEST_ENDING = 14
 
-Front = tuple[str, str]  # the treatment of the particle, and the prefix
+_MOST_PIECES = 8  # of a prefix
+_TREATMENTS = (WHOLE, MOVED, KEPT)
+
+Front = tuple[str, ...]  # the treatment of the particle, and the prefix; in pieces while they are put together
 Step = tuple[int, Row, Hashable]  # the request of a step, the row it looks at, and its class
 
 
@@ -50,19 +64,20 @@ class Columns:
     of a form, and changes of the stem (a dropped *e*, a doubled consonant) are decided when the ending is known.
     """
 
-    def __init__(self, tags: Iterable[str], vowels: Vowels) -> None:
-        self.tags = sorted(set(tags))
-        self.vowels = vowels
+    def __init__(self, tags: Sequence[tuple[str, ...]], vowels: Vowels, harmony: Harmony) -> None:
+        self.tags = distinct_tags(tags)
+        self.vowels, self.harmony = vowels, harmony
 
-    def front(self, lemma: str, tags: tuple[str, ...], particle: str) -> Row:
-        """Return the row for the particle and the prefix."""
-        return (*self._tags(tags), particle, *(lemma[i : i + 1] for i in range(3)), *_last(lemma, 3))
+    def front(self, lemma: str, tags: tuple[str, ...], particle: str, before: Row) -> Row:
+        """Return the row for the treatment of the particle, if nothing is `before`, or for the next piece of the prefix."""
+        seen = (before, before[-1:], len(before))
+        return (*self._tags(tags), particle, *(lemma[i : i + 1] for i in range(3)), *_last(lemma, 3), *seen)
 
     def ending(self, word: str, tags: tuple[str, ...], front: Front, written: str) -> Row:
         """Return the row for the next letter of the ending, to the left of what is `written`."""
         right = written + STOP
         seen = (right[:1], right[:2], right[1:2], right[2:3], min(len(written), 4))
-        near = (*_last(word, 3), *self._kinds(word, 2), self._syllables(word), word[-2:])
+        near = (*_last(word, 3), *self._kinds(word, 2), self._syllables(word), word[-2:], self.harmony.of(word))
         return (*self._tags(tags), front, *near, *seen)
 
     def cut(self, word: str, tags: tuple[str, ...], front: Front, ending: str) -> Row:
@@ -85,6 +100,14 @@ class Columns:
 
     def _syllables(self, word: str) -> int:
         return min(self.vowels.syllables(word), _FAR)
+
+
+def distinct_tags(tags: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the tags that tell requests apart: of tags that always come together the first, and none that always comes."""
+    of_whom: dict[tuple[int, ...], str] = {}
+    for tag in sorted({tag for each in tags for tag in each}):
+        of_whom.setdefault(tuple(i for i, each in enumerate(tags) if tag in each), tag)
+    return [tag for owners, tag in of_whom.items() if len(owners) < len(tags)]
 
 
 def _last(word: str, n: int) -> tuple[str, ...]:
@@ -148,7 +171,9 @@ class Search:
         fronts, endings, cuts, changes = steps
         for i, ((lemma, tags), script) in enumerate(zip(requests, scripts, strict=True)):
             word, front, ending = self._word(lemma, script), (script.particle, script.prefix), script.ending
-            fronts.append((i, columns.front(lemma, tags, self.particle(lemma)), front))
+            pieces = (script.particle, *prefix_pieces(script.prefix), END)
+            for j, piece in enumerate(pieces):
+                fronts.append((i, columns.front(lemma, tags, self.particle(lemma), pieces[:j]), piece))
             for j in range(len(ending), -1, -1):
                 endings.append((i, columns.ending(word, tags, front, ending[j:]), ending[j - 1] if j else START))
             cuts.append((i, columns.cut(word, tags, front, ending), script.cut))
@@ -156,16 +181,28 @@ class Search:
         return steps
 
     def _fronts(self, requests: Sequence[Request]) -> list[Partial]:
-        particles = [self.particle(lemma) for lemma, _ in requests]
-        rows = [self.columns.front(lemma, tags, p) for (lemma, tags), p in zip(requests, particles, strict=True)]
-        found = []
-        for owner, logs in enumerate(self.front_.log_probabilities(rows)):
-            lemma, particle = requests[owner].lemma, particles[owner]
-            for front, score in zip(self.front_.classes_, logs, strict=True):
-                if front[0] == WHOLE or particle:
-                    word = lemma if front[0] == WHOLE else lemma[len(particle) :]
-                    found.append(Partial(owner, float(score), front, word))
-        return self._kept(found)
+        live = [Partial(owner, 0.0, (), lemma) for owner, (lemma, _) in enumerate(requests)]
+        done: list[Partial] = []
+        for _ in range(_MOST_PIECES):
+            if not live:
+                break
+            rows = [
+                self.columns.front(lemma, tags, self.particle(lemma), partial.front)
+                for partial in live
+                for lemma, tags in [requests[partial.owner]]
+            ]
+            longer = []
+            for partial, piece, score in _classes(self.front_, live, rows):
+                lemma = requests[partial.owner].lemma
+                if piece == END:
+                    treatment, *pieces = partial.front or (WHOLE,)
+                    word = lemma if treatment == WHOLE else lemma[len(self.particle(lemma)) :]
+                    done.append(Partial(partial.owner, score, (treatment, "".join(pieces)), word))
+                elif partial.front or piece == WHOLE or (piece in _TREATMENTS and self.particle(lemma)):
+                    longer.append(partial._replace(score=score, front=(*partial.front, piece)))
+            done = self._kept(done)
+            live = self._promising(longer, done)
+        return done
 
     def _endings(self, requests: Sequence[Request], live: list[Partial]) -> list[Partial]:
         done: list[Partial] = []
