@@ -162,8 +162,8 @@ def block_math(writer: Any, node: nodes.math_block) -> None:
 
 
 def _mathml(node: nodes.Element, block: bool) -> str:
-    # sizes of brackets, which the converter does not know, and MathML finds by itself
-    text = re.sub(r"\\[Bb]ig(?![a-z])", "", node.astext()).replace(r"\dots", r"\ldots")
+    # sizes, which MathML finds by itself
+    text = re.sub(r"\\([Bb]ig[lr]?|textstyle)(?![a-z])", "", node.astext()).replace(r"\dots", r"\ldots")
     try:
         return latex2mathml.tex2mathml(text, as_block=block)
     except MathError as error:

@@ -5,6 +5,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -42,6 +43,17 @@ def test_sessions_run(page):
             doctest.DocTestRunner(verbose=False).run(test, out=failures.append, clear_globs=False)
         assert not failures, "".join(failures)
         names = test.globs
+
+
+def test_commands_run(tmp_path):
+    """Blocks of shell commands, in order, in one folder."""
+    text = (ROOT / "docs" / "guide" / "command.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    script = "set -e\nmercer() { " + f'"{sys.executable}" -m mercer "$@"' + "; }\n" + "".join(blocks)
+    run = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "receive" in (tmp_path / "answers.csv").read_text(encoding="utf-8")
+    assert (tmp_path / "page.html").stat().st_size > 1000
 
 
 def test_every_concept_has_a_page():

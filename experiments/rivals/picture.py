@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
+from typing import Any
 
+from experiments.charts import figure_html
 from experiments.rivals.ranks import Comparison
+from mercer.report.rendering import chart, figure_style
 
-_WIDTH, _SIDE, _TOP, _STEP, _BAR = 720.0, 200.0, 46.0, 19.0, 7.0
+_TIE = "#c2410c"
 
 
 def critical_difference(comparison: Comparison, title: str = "") -> str:
@@ -15,55 +17,47 @@ def critical_difference(comparison: Comparison, title: str = "") -> str:
     Examples
     --------
     >>> found = Comparison({"a": 1.2, "b": 1.9, "c": 2.9}, tasks=8, p_value=0.01, critical_difference=1.17)
-    >>> drawn = critical_difference(found)
-    >>> drawn.count('class="tie"'), drawn.count('class="method"')
-    (3, 3)
+    >>> critical_difference(found)[:30]
+    '<figure class="ranks"><img src'
     """
+    with figure_style():
+        drawn = chart(rank_figure(comparison))
+    return figure_html(drawn.uri, "critical difference of mean ranks", title, "ranks")
+
+
+def rank_figure(comparison: Comparison) -> Any:
+    """Return the picture as a figure of matplotlib; lines labelled "tie" are bars of the critical difference."""
+    from matplotlib import pyplot
+
     names, k = list(comparison.means), len(comparison.means)
-    cliques = comparison.cliques()
-    base = _TOP + 12 + _BAR * len(cliques)
-    half = (k + 1) // 2
-    height = base + 14 + _STEP * half
-
-    def across(rank: float) -> float:
-        return _SIDE + (rank - 1) / max(k - 1, 1) * (_WIDTH - 2 * _SIDE)
-
-    marks = [f'<line class="axis" x1="{across(1):.1f}" x2="{across(k):.1f}" y1="{_TOP}" y2="{_TOP}"/>']
+    cliques, half = comparison.cliques(), (k + 1) // 2
+    figure, ax = pyplot.subplots(figsize=(8.2, 1.1 + 0.09 * len(cliques) + 0.24 * half))
+    figure.subplots_adjust(0, 0, 1, 1)
+    ax.set_axis_off()
+    ax.plot([1, k], [0, 0], color="gray", linewidth=1)
     for rank in range(1, k + 1):
-        x = across(rank)
-        marks.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 5}" y2="{_TOP}"/>')
-        marks.append(f'<text x="{x:.1f}" y="{_TOP - 9}" text-anchor="middle">{rank}</text>')
-    width = comparison.critical_difference / max(k - 1, 1) * (_WIDTH - 2 * _SIDE)
-    marks.append(f'<line class="tie" x1="{across(1):.1f}" x2="{across(1) + width:.1f}" y1="14" y2="14"/>')
-    marks.append(
-        f'<text x="{across(1) + width + 6:.1f}" y="18">critical difference {comparison.critical_difference:.2f}</text>'
-    )
+        ax.plot([rank, rank], [0, 0.25], color="gray", linewidth=1)
+        ax.text(rank, 0.35, str(rank), ha="center", va="bottom")
+    ends = [1, 1 + comparison.critical_difference]
+    ax.plot(ends, [1.7, 1.7], color=_TIE, linewidth=3, solid_capstyle="round", label="tie")
+    ax.text(ends[1] + 0.1, 1.7, f"critical difference {comparison.critical_difference:.2f}", va="center")
     for number, (first, last) in enumerate(cliques):
-        y = _TOP + 9 + _BAR * number
-        ends = across(comparison.means[first]) - 3, across(comparison.means[last]) + 3
-        marks.append(f'<line class="tie" x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
-    for place, name in enumerate(names):
-        left = place < half
-        y = base + 10 + _STEP * (place if left else k - 1 - place)
-        x, end = across(comparison.means[name]), _SIDE - 10 if left else _WIDTH - _SIDE + 10
-        text = (
-            f"{escape(name)} {comparison.means[name]:.2f}" if left else f"{comparison.means[name]:.2f} {escape(name)}"
+        y = -0.4 - 0.35 * number
+        ax.plot(
+            [comparison.means[first], comparison.means[last]],
+            [y, y],
+            color=_TIE,
+            linewidth=3,
+            solid_capstyle="round",
+            label="tie",
         )
-        marks.append(f'<polyline class="method" points="{x:.1f},{_TOP} {x:.1f},{y:.1f} {end:.1f},{y:.1f}"/>')
-        anchor, shift = ("end", -4) if left else ("start", 4)
-        marks.append(f'<text x="{end + shift:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}">{text}</text>')
-    heading = f"<figcaption>{escape(title)}</figcaption>" if title else ""
-    label = escape(title or "critical difference of mean ranks")
-    return (
-        f'<style>{_STYLE}</style><figure class="ranks">{heading}'
-        f'<svg viewBox="0 0 {_WIDTH:g} {height:g}" role="img" aria-label="{label}">{"".join(marks)}</svg></figure>'
-    )
-
-
-_STYLE = """
-.ranks { max-width: 52rem; margin: 1rem 0; color: var(--soft, currentColor); }
-.ranks figcaption { font-size: .9rem; } .ranks svg { width: 100%; height: auto; }
-.ranks text { fill: currentColor; font-size: 12px; } .ranks .axis { stroke: currentColor; }
-.ranks .tie { stroke: var(--accent, #b3261e); stroke-width: 3; stroke-linecap: round; }
-.ranks .method { fill: none; stroke: var(--line, currentColor); }
-"""
+    base, side = -0.8 - 0.35 * len(cliques), 0.04 * max(k - 1, 1)
+    for place, name in enumerate(names):
+        left, mean = place < half, comparison.means[name]
+        y = base - (place if left else k - 1 - place)
+        end = 1 - side if left else k + side
+        ax.plot([mean, mean, end], [0, y, y], color="gray", linewidth=0.8)
+        text = f"{name} {mean:.2f}" if left else f"{mean:.2f} {name}"
+        ax.text(end, y, f" {text} ", ha="right" if left else "left", va="center")
+    ax.set(xlim=(1 - 0.75 * max(k - 1, 1), k + 0.75 * max(k - 1, 1)), ylim=(base - half + 0.4, 2.2))  # room for names
+    return figure

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.rivals.picture import critical_difference
+from experiments.rivals.picture import critical_difference, rank_figure
 from experiments.rivals.ranks import Comparison, Standing, against, among, compared, mean_ranks, ranks, standing
 from experiments.rivals.registry import BEST, FAST, REFERENCE
 from experiments.rivals.report import Report
@@ -73,9 +73,12 @@ def test_critical_difference_is_the_one_of_demsar():
 def test_cliques_are_the_longest_runs_within_the_critical_difference():
     found = Comparison({"a": 1.0, "b": 1.5, "c": 2.2, "d": 4.0}, tasks=10, p_value=0.1, critical_difference=1.0)
     assert found.cliques() == [("a", "b"), ("b", "c")]
-    drawn = critical_difference(found, "Ranks of <a>")
-    assert drawn.count('class="tie"') == 3  # two cliques and the scale
-    assert "&lt;a&gt;" in drawn
+    (ax,) = rank_figure(found).axes
+    ties = [line.get_xdata().tolist() for line in ax.lines if line.get_label() == "tie"]
+    assert ties == [[1, 2.0], [1.0, 1.5], [1.5, 2.2]]  # the scale and two cliques
+    written = [text.get_text().strip() for text in ax.texts]
+    assert {"a 1.00", "b 1.50", "2.20 c", "4.00 d", "critical difference 1.00"} <= set(written)
+    assert "&lt;a&gt;" in critical_difference(found, "Ranks of <a>")
 
 
 def test_other_efforts_are_ranked_one_at_a_time():

@@ -1,7 +1,7 @@
 """Results as tables and pictures, in the terminal, on HTML pages and in JSON."""
 
 from mercer.report.explained import explanation_gallery, explanation_html, explanation_table
-from mercer.report.page import Card, Picture, data_uri, gallery, page, paragraph, png, section, table_html
+from mercer.report.page import Card, Picture, data_uri, gallery, page, paragraph, section, table_html
 from mercer.report.progress import tracked
 from mercer.report.result import Result, environment
 from mercer.report.tables import Table, pivot, print_table
@@ -20,7 +20,6 @@ __all__ = [
     "page",
     "paragraph",
     "pivot",
-    "png",
     "print_table",
     "section",
     "table_html",

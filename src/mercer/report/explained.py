@@ -15,11 +15,12 @@ from mercer.structures.written import brief
 if TYPE_CHECKING:
     from mercer.uncertainty.answers import Explanation
 
-_WIDTH, _LINE, _LABEL = 560.0, 22.0, 250.0
 _STYLE = """
-.parts { max-width: 40rem; margin: .5rem 0 1rem; color: var(--soft, currentColor); }
-.parts svg { width: 100%; height: auto; } .parts text { fill: currentColor; font-size: 12px; }
-.parts .for { fill: #3b82c4; } .parts .against { fill: var(--accent, #b3261e); }
+.parts { display: grid; grid-template-columns: minmax(6rem, 16rem) 1fr; gap: .25rem .6rem; max-width: 40rem;
+  margin: .5rem 0 1rem; color: var(--soft, currentColor); font-size: .85rem; }
+.parts dt, .parts dd { margin: 0; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+.parts i { display: inline-block; height: .8em; margin-right: .4em; vertical-align: -.1em; background: #3b82c4; }
+.parts i.against { background: var(--accent, #b3261e); }
 """
 
 Show = Callable[[Any], str]
@@ -49,27 +50,15 @@ def explanation_table(explanation: Explanation, show: Show | None = None) -> Tab
 
 
 def explanation_html(explanation: Explanation, show: Show | None = None) -> str:
-    """Return the table of an explanation with a bar for each share: to the right if positive, to the left if negative."""
+    """Return the table of an explanation with a bar for each share, in another colour for pairs against the prediction."""
     write = show or brief
-    shares = [(f"{one.position}: {write(one.output)}", one.share) for one in explanation.carriers]
-    longest = max([abs(share) for _, share in shares] + [1e-12])
-    zero = _LABEL + (_WIDTH - _LABEL) * (0.5 if any(share < 0 for _, share in shares) else 0.0)
-    unit = (_WIDTH - zero - 60) / longest
+    longest = max([abs(one.share) for one in explanation.carriers] + [1e-12])
     drawn = []
-    for i, (label, share) in enumerate(shares):
-        y, length = i * _LINE, abs(share) * unit
-        left = zero if share >= 0 else zero - length
-        side = zero + length + 5 if share >= 0 else left - 5
-        anchor, kind = ("start", "for") if share >= 0 else ("end", "against")
-        drawn.append(
-            f'<text x="0" y="{y + 15:.0f}">{escape(label[:36])}</text>'
-            f'<rect class="{kind}" x="{left:.1f}" y="{y + 4:.0f}" width="{length:.1f}" height="14"/>'
-            f'<text x="{side:.1f}" y="{y + 15:.0f}" text-anchor="{anchor}">{share:+.1%}</text>'
-        )
-    bars = (
-        f'<style>{_STYLE}</style><figure class="parts"><svg viewBox="0 0 {_WIDTH:g} {len(shares) * _LINE:g}" role="img" '
-        f'aria-label="shares of training pairs in the prediction">{"".join(drawn)}</svg></figure>'
-    )
+    for one in explanation.carriers:
+        kind, width = "for" if one.share >= 0 else "against", 75 * abs(one.share) / longest
+        bar = f'<i class="{kind}" style="width:{width:.1f}%"></i>{one.share:+.1%}'
+        drawn.append(f"<dt>{escape(f'{one.position}: {write(one.output)}')}</dt><dd>{bar}</dd>")
+    bars = f'<style>{_STYLE}</style><dl class="parts">{"".join(drawn)}</dl>'
     return table_html(explanation_table(explanation, show)) + bars
 
 

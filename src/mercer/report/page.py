@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
 import numpy as np
+from PIL import Image
 
 from mercer.report.tables import Table
 
@@ -99,24 +99,11 @@ def _figure(picture: Picture) -> str:
     )
 
 
-def png(image: np.ndarray) -> bytes:
-    """Encode a 2-D array of bytes (0 black, 255 white) as a PNG file."""
-    if image.ndim != 2 or image.dtype != np.uint8 or image.size == 0:
-        raise ValueError(f"image has shape {image.shape} and dtype {image.dtype}; expected rows × columns of uint8")
-    rows, columns = image.shape
-    # each row starts with the number of its filter; 0 is no filter
-    scanlines = np.hstack([np.zeros((rows, 1), dtype=np.uint8), image])
-    header = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)  # 8 bits, gray, not interlaced
-    data = zlib.compress(scanlines.tobytes(), 9)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
-
-
 def data_uri(image: np.ndarray, *, white: float = -1.0, black: float = 1.0) -> str:
     """Encode an image as a data URI; values are mapped linearly from `white` to `black` and clipped."""
     ink = np.clip((np.asarray(image, dtype=float) - white) / (black - white), 0.0, 1.0)
-    pixels = np.rint(255 * (1 - ink)).astype(np.uint8)
-    return "data:image/png;base64," + base64.b64encode(png(pixels)).decode()
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    if ink.ndim != 2 or ink.size == 0:
+        raise ValueError(f"image has shape {ink.shape}; expected rows × columns")
+    with io.BytesIO() as file:
+        Image.fromarray(np.rint(255 * (1 - ink)).astype(np.uint8)).save(file, format="PNG", optimize=True)
+        return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
