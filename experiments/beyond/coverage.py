@@ -95,8 +95,8 @@ class Coverage(Experiment):
         "curves) and ellipsoids that of whole outputs; width is the mean over coordinates, each over the standard deviation "
         "of its outputs, and for ellipsoids that of the cube of the same volume. MAPIE and crepes get the predictions of the "
         "same model, a coordinate at a time. For sets, coverage and size are those of the experiment `conformal`; a right "
-        "output that is not a training output cannot be covered: the coverage of the set of every candidate is given too. The bound of the jackknife+ is 0.6, 0.8 and 0.9. Errors are "
-        "standard errors over splits, which share their data."
+        "output that is not a training output cannot be covered: the coverage of the set of every candidate is given too. "
+        "The bound of the jackknife+ is 0.6, 0.8 and 0.9. Errors are standard errors over splits, which share their data."
     )
     digits = 3
 

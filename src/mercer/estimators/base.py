@@ -15,15 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, namespace, to_numpy, zeros
 from mercer.core.blocks import ArrayBlocks, RowBlocks, as_blocks
-from mercer.core.collections import Collection, count, take, to_backend_of
+from mercer.core.collections import Collection, count, listed, take, to_backend_of
 from mercer.core.threads import at_most
 from mercer.core.validation import check_instance, check_jobs, check_whole
 from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
-from mercer.estimators.data import Encoding, Pairs, TargetCodec, check_inputs, check_pairs, listed
+from mercer.estimators.codec import TargetCodec
+from mercer.estimators.data import Encoding, Pairs, check_pairs
 from mercer.estimators.html import fitted_html
 from mercer.estimators.in_blocks import PREDICTED, joined, new_inputs, outputs_in_memory, written
+from mercer.estimators.inputs import check_inputs
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem, fit_embedding
