@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from mercer import DependencyEstimator, load, save
 from mercer.decoders import Candidates
 from mercer.kernels import Classes, Gaussian, Linear, Subsequence
-from mercer.learners import MaxMargin
+from mercer.learners import InducedMap, JointMap, MaxMargin
 from mercer.losses import ZeroOne
 from mercer.operators import Covariance, DiagonalRegularizationJoint, Identity, InducedJoint, TensorProductJoint
 from mercer.testing import check_learner, learning_problem
@@ -184,3 +184,20 @@ def test_multiclass_on_new_points():
     machine = SVC(C=1e4, gamma=2.0).fit(X, LABELS.astype(str))
     assert np.mean(machine.predict(X) == LABELS.astype(str)) == 1.0
     assert model.n_iter_ >= 1
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_contract_of_induced_maps(fit_intercept):
+    learner = InducedMap(TensorProductJoint(STRINGS, STRINGS), 0.1, fit_intercept)
+    check_learner(learner, TEXTS, WORDS[:3])
+    induced = InducedMap(InducedJoint(KERNEL, Linear(), Identity()), 0.1, fit_intercept)
+    check_learner(induced, VECTORS, NEW)
+
+
+def test_induced_maps_refuse_kernels_on_coordinates():
+    with pytest.raises(TypeError, match="joint_kernel"):
+        InducedMap(DiagonalRegularizationJoint(KERNEL, 0.4))
+    with pytest.raises(TypeError, match="use InducedMap"):
+        JointMap(InducedJoint(KERNEL, Linear(), Covariance()))
+    with pytest.raises(ValueError, match="is not linear in the outputs"):
+        JointMap(TensorProductJoint(KERNEL, Gaussian(1.0)))
