@@ -55,8 +55,8 @@ def save(model: Any, path: str | Path) -> Path:
     True
     """
     sio, path = require_skops(), Path(path)
-    forget_views(model)
     content = {"format": _FORMAT, "version": __version__, "model": portable(model)}
+    forget_views(content)  # after looking into the model, which makes views
     try:
         data = sio.dumps(content)
     except (RuntimeError, TypeError, AttributeError) as error:

@@ -13,9 +13,10 @@ from scipy import sparse
 from mercer.core.arrays import is_array, to_numpy
 from mercer.core.collections import is_missing, is_numeric, listed, reject_non_collection
 from mercer.losses import F1, EditDistance, Hamming, IoU, Jaccard, Kendall, SquaredError, ZeroOne
+from mercer.structures.curves import is_curves
 from mercer.structures.graphs import is_graph
 from mercer.structures.molecules.fingerprints import is_molecule
-from mercer.structures.molecules.spectra import MassSpectrum
+from mercer.structures.molecules.spectra import is_spectrum
 from mercer.structures.trees import is_node
 
 INPUTS = (
@@ -58,6 +59,8 @@ def kind_of_inputs(X: Any, asked: str = "auto") -> Kind:
     reject_text(X, "X")
     if sparse.issparse(X):
         return Kind("binary rows", "X is a sparse matrix")
+    if is_curves(X):
+        return Kind("vectors", "X holds curves at positions of their own, interpolated on a common grid")
     if _is_frame(X) and not _is_numbers(X):
         return Kind("table", f"X is a frame of {X.shape[1]} columns")
     rows = _as_rows(X)
@@ -87,6 +90,8 @@ def kind_of_outputs(y: Any, asked: str = "auto", loss: Any = None) -> Kind:
     reject_text(y, "y")
     if sparse.issparse(y):
         return Kind("label sets", "y is a sparse matrix of labels")
+    if is_curves(y):
+        return Kind("curves", "y holds curves at positions of their own, interpolated on a common grid")
     by_loss = _OF_LOSS.get(type(loss))
     rows = _as_rows(y)
     if rows is None and _is_frame(y):
@@ -194,7 +199,7 @@ def _kind(item: Any) -> str | None:
         return "graphs"
     if is_molecule(item):
         return "molecules"
-    if isinstance(item, MassSpectrum):
+    if is_spectrum(item):
         return "spectra"
     if is_node(item) and any(map(is_node, item[1:])):
         return "trees"

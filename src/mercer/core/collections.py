@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,13 @@ def listed(collection: Any) -> Any:
     """Return an iterator as a list, a table or an array without masked entries as an array, and anything else as it is."""
     if isinstance(collection, np.ma.MaskedArray) and not np.ma.is_masked(collection):
         return np.ma.getdata(collection)
+    if hasattr(collection, "grid_points") and hasattr(collection, "data_matrix"):  # curves of scikit-fda on one grid
+        values = np.asarray(collection.data_matrix)
+        return values[..., 0] if values.ndim > 2 and values.shape[-1] == 1 else values
+    if hasattr(collection, "start_indices") and hasattr(collection, "points"):  # and on grids of their own
+        starts = [*np.asarray(collection.start_indices).tolist(), len(collection.points)]
+        columns = [np.asarray(part)[:, 0] for part in (collection.points, collection.values)]
+        return [(columns[0][a:b], columns[1][a:b]) for a, b in pairwise(starts)]
     if hasattr(collection, "__array__") and not isinstance(collection, Iterable):
         return np.asarray(collection)
     return list(collection) if hasattr(collection, "__next__") else collection

@@ -236,6 +236,12 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
         return to_numpy(self.loss_.paired(*sides)).astype(float)
 
     @property
+    def output_grid_(self) -> np.ndarray | None:
+        """The positions of predicted curves, if those passed to `fit` had positions of their own."""
+        check_is_fitted(self, "map_")
+        return self._codec.grid
+
+    @property
     def training_pairs_(self) -> tuple[Collection | None, Collection]:
         """The training inputs as the input kernel takes them (None for a given Gram matrix), and the outputs as passed."""
         check_is_fitted(self, "map_")

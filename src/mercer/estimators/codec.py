@@ -22,6 +22,7 @@ from mercer.core.collections import (
 )
 from mercer.estimators.inputs import reject_empty
 from mercer.kernels.base import Kernel
+from mercer.structures.curves import is_curves, on_grid
 
 
 @dataclass
@@ -38,6 +39,8 @@ class TargetCodec:
     """The names of the columns of a frame of numbers."""
     library: str | None = None
     """The library of that frame, "pandas" or "polars"."""
+    grid: np.ndarray | None = None
+    """The common positions of curves that were passed with positions of their own."""
 
     @classmethod
     def of(cls, Y: Any, kernel: Kernel) -> TargetCodec:
@@ -46,6 +49,9 @@ class TargetCodec:
             return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
         if not kernel.takes_vectors:
             return cls(None, labels=_written_labels(Y, kernel))
+        if is_curves(Y):
+            grid = on_grid(Y)[0]
+            return cls((len(grid),), grid=grid)
         if is_array(Y) and Y.dtype != object:
             return cls(tuple(Y.shape[1:]))
         if hasattr(Y, "columns"):  # a frame: its rows are the outputs
@@ -65,6 +71,8 @@ class TargetCodec:
     def encode(self, Y: Any, kernel: Kernel, name: str) -> Collection:
         """Return `Y` as the collection the output kernel takes."""
         Y = self.dense(Y, name)
+        if self.grid is not None and is_curves(Y):
+            Y = on_grid(Y, self.grid)[1]
         if hasattr(Y, "columns") and not hasattr(Y, "ndim"):  # a frame of polars, which is iterated by columns
             Y = Y.to_numpy()
         reject_non_collection(Y, name)

@@ -31,6 +31,7 @@ from mercer.estimators.inputs import check_inputs, reject_text
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.solvers.base import sub_inputs
+from mercer.structures.curves import is_curves, on_grid
 
 
 @dataclass
@@ -112,7 +113,7 @@ def check_pairs(  # noqa: PLR0913
 
 def check_vector_pairs(estimator: Any, source: Any, X: Any, y: Any, weights_and_groups: tuple[Any, Any]) -> Pairs:
     """Check the data of `fit` for outputs that are vectors; rows without any output or any weight are left out."""
-    metadata, y = copy(estimator), outputs_in_memory(y)
+    metadata, y = copy(estimator), _regular(outputs_in_memory(y), estimator)
     inputs_in_blocks(estimator, X)  # refused, but for memory maps
     inputs = check_inputs(metadata, listed(X), source, reset=True)
     Y, observed, flat = check_targets(y, type(estimator).__name__, estimator.handles_missing)
@@ -128,6 +129,19 @@ def check_vector_pairs(estimator: Any, source: Any, X: Any, y: Any, weights_and_
     codec = TargetCodec.of_frame(y) if hasattr(y, "columns") else TargetCodec(() if flat else (Y.shape[1],))
     kernel = source.resolve(inputs) if isinstance(source, Kernel) else source
     return Pairs(inputs, Y, Y, codec, kernel, Linear(), metadata, weight, group, observed, kept)
+
+
+def _regular(y: Any, estimator: Any) -> Any:
+    """Return curves at positions of their own on the grid of an estimator, and anything else as it is."""
+    curves = listed(y)
+    if not is_curves(curves):
+        return y
+    if getattr(estimator, "grid", None) is None:
+        cure = "pass grid=..., where it has that parameter, or rows from mercer.structures.curves.on_grid(y)"
+        raise ValueError(
+            f"y holds curves at positions of their own, and {type(estimator).__name__} has no grid; {cure}"
+        )
+    return on_grid(curves, estimator.grid)[1]
 
 
 def check_targets(y: Any, name: str, handles_missing: bool) -> tuple[Array, np.ndarray | None, bool]:

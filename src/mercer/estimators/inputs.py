@@ -18,10 +18,13 @@ from mercer.core.collections import (
 )
 from mercer.core.sparse_rows import is_sparse
 from mercer.kernels.base import Kernel
+from mercer.structures.curves import is_curves, on_grid
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Collection:
     """Return `X` as the collection the input kernel takes; vectors and Gram matrices are checked by scikit-learn."""
+    if kernel.takes_vectors and is_curves(X):
+        estimator.grid_in_, X, _ = on_grid(X, None if reset else getattr(estimator, "grid_in_", None))
     if not (is_sparse(X) and kernel.takes_sparse):
         reject_non_collection(X, "X")
     reject_empty(X, "X")

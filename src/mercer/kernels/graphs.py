@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -14,7 +15,7 @@ from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels._sparse import NumberedKernel
 from mercer.kernels.base import POSITIVE, Constraint, Kernel, same, whole
-from mercer.structures.graphs import FlatGraphs, as_graphs, flatten, graph_key
+from mercer.structures.graphs import FlatGraphs, as_graphs, flatten, graph_key, has_labels
 
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 """Constants of a mixing function of 64 bits (Steele et al. 2014)."""
@@ -42,6 +43,16 @@ class GraphKernel(Kernel):
 
     def _check(self, X: Any, name: str) -> np.ndarray:
         return as_graphs(X, name)
+
+    def _resolved(self, X: Any) -> Kernel:
+        """The same kernel, without labels if it would take the usual attribute and no node of `X` has it."""
+        if self.node_label != "label" or has_labels(X, "label"):
+            return self
+        constant = "no node of these graphs has the attribute 'label', so all nodes are taken to have the same label"
+        warnings.warn(
+            f"{constant}; pass node_label=None to say so, or name another attribute", UserWarning, stacklevel=2
+        )
+        return type(self)(**self.get_params(deep=False) | {"node_label": None})
 
 
 @dataclass(eq=False, repr=False)

@@ -11,6 +11,26 @@ MOST_POSITIONS = 200
 """Most positions of a common grid; more are thinned out evenly."""
 
 
+def is_curves(collection: Any) -> bool:
+    """Return True for a list of curves, each a tuple of two arrays: positions that increase, and values.
+
+    Examples
+    --------
+    >>> is_curves([(np.array([0.0, 1.0]), np.array([3.0, 4.0]))]), is_curves([[0.0, 1.0]])
+    (True, False)
+    """
+    return isinstance(collection, list) and bool(collection) and all(map(_is_curve, collection))
+
+
+def _is_curve(item: Any) -> bool:
+    if not (isinstance(item, tuple) and len(item) == 2 and all(isinstance(part, np.ndarray) for part in item)):
+        return False
+    positions, values = item
+    numbers = positions.dtype.kind in "iuf" and values.dtype.kind in "iuf"
+    alike = positions.ndim == 1 and positions.shape == values.shape and len(positions) > 1
+    return numbers and alike and bool(np.all(np.diff(positions) > 0))
+
+
 def on_grid(curves: Sequence[tuple[Any, Any]], grid: Any = None) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return a grid, the values of all curves on it, one row each, and True if all were measured there.
 

@@ -33,12 +33,16 @@ def is_graph(thing: Any) -> bool:
 
 
 def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
-    """Convert `collection` to an object array of undirected graphs with at least one node each."""
+    """Convert `collection` to an object array of undirected graphs with at least one node; molecules of rdkit become graphs."""
     nx = networkx()
     if is_graph(collection):
         raise TypeError(f"{name} is a single graph; expected a collection of graphs. Write [graph] for a list of one")
     graphs = as_objects(collection, name)
     for i, graph in enumerate(graphs):
+        if hasattr(graph, "GetAtoms"):  # of rdkit
+            from mercer.structures.molecules.graphs import molecular_graph
+
+            graphs[i] = graph = molecular_graph(graph)
         if not is_graph(graph):
             raise TypeError(f"{name}[{i}] is {graph!r:.60}, a {type(graph).__name__}; expected a networkx.Graph")
         if graph.is_directed() or graph.is_multigraph():
@@ -49,6 +53,11 @@ def as_graphs(collection: Any, name: str = "X") -> np.ndarray:
         if hasattr(graph, "_graph") or nx.is_frozen(graph):
             graphs[i] = nx.Graph(graph)  # a view or a frozen graph holds functions, which cannot be saved
     return graphs
+
+
+def has_labels(graphs: Iterable[Any], attribute: str) -> bool:
+    """Return True if any node of the graphs has an attribute."""
+    return any(attribute in data for graph in graphs for _, data in graph.nodes(data=True))
 
 
 def label_of_nodes(graphs: Iterable[Any]) -> str | None:

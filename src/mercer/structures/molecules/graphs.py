@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mercer.structures.graphs import networkx
-from mercer.structures.molecules.fingerprints import molecule, rdkit
+from mercer.structures.molecules.fingerprints import is_molecule, molecule, rdkit
 
 _ORDERS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 1.5}
 
 
-def molecular_graph(smiles: str, kekulize: bool = True) -> Any:
-    """Convert a SMILES to a graph: nodes labelled by element, edges by the order of the bond, without hydrogen.
+def molecular_graph(smiles: Any, kekulize: bool = True) -> Any:
+    """Convert a SMILES or a molecule of rdkit to a graph: nodes labelled by element, edges by bond order, without hydrogen.
 
     A charge is an attribute of its node. With `kekulize` aromatic rings have bonds of order 1 and 2, otherwise of order 1.5.
 
@@ -21,7 +21,7 @@ def molecular_graph(smiles: str, kekulize: bool = True) -> Any:
     >>> dict(graph.nodes(data="label")), list(graph.edges(data="label"))
     ({0: 'C', 1: 'O'}, [(0, 1, 2)])
     """
-    found = molecule(smiles)
+    found = rdkit().Chem.Mol(smiles) if is_molecule(smiles) else molecule(smiles)
     if kekulize:
         rdkit().Chem.Kekulize(found, clearAromaticFlags=True)
     graph = networkx().Graph()

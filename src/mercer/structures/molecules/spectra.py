@@ -61,12 +61,29 @@ class MassSpectrum:
 
 
 def as_spectra(collection: Any, name: str = "X") -> np.ndarray:
-    """Convert `collection` to an array of `MassSpectrum`; rows of m/z and intensity become one without precursor."""
+    """Convert `collection` to an array of `MassSpectrum`: spectra of matchms, and rows of m/z and intensity."""
     objects = as_objects(list(collection) if getattr(collection, "ndim", 1) == 3 else collection, name)
     spectra = np.empty(len(objects), dtype=object)
     for i, item in enumerate(objects):
-        spectra[i] = item if isinstance(item, MassSpectrum) else _from_rows(item, f"{name}[{i}]")
+        spectra[i] = item if isinstance(item, MassSpectrum) else _converted(item, f"{name}[{i}]")
     return spectra
+
+
+def is_spectrum(thing: Any) -> bool:
+    """Return True for a `MassSpectrum` or a spectrum of matchms, which is not imported."""
+    return isinstance(thing, MassSpectrum) or _is_matchms(thing)
+
+
+def _is_matchms(thing: Any) -> bool:
+    return type(thing).__module__.split(".")[0] == "matchms" and hasattr(thing, "peaks") and hasattr(thing, "get")
+
+
+def _converted(item: Any, name: str) -> MassSpectrum:
+    """A spectrum of matchms with its precursor, or rows of m/z and intensity."""
+    if not _is_matchms(item):
+        return _from_rows(item, name)
+    precursor = item.get("precursor_mz")
+    return MassSpectrum(item.peaks.mz, item.peaks.intensities, None if precursor is None else float(precursor))
 
 
 def _from_rows(item: Any, name: str) -> MassSpectrum:
