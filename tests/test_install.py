@@ -79,8 +79,6 @@ def files(tmp_path):
         (tmp_path / name).write_bytes(b"anything")
     (tmp_path / "a.smi").write_text("CCO 1\nCCC 2\n")
     (tmp_path / "a.csv").write_text("smiles,y\n" + "CCO,1\nCCC,2\nCCCC,3\n" * 5)
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "a.png").write_bytes(b"anything")
     return tmp_path
 
 
@@ -91,7 +89,6 @@ COMMANDS = [
     ("molecules", "rdkit", ("fit", "a.csv", "--input-kind", "molecules", "-o", "m")),
     ("spectra", "matchms", ("fit", "a.mgf", "-o", "m")),
     ("spectra", "matchms", ("fit", "a.msp", "-o", "m")),
-    ("plots", "PIL", ("fit", "photos", "-o", "m")),
     ("report", "jinja2", ("report", "m", "a.csv", "-o", "p.html")),
     ("report", "matplotlib", ("report", "m", "a.csv", "-o", "p.html")),
 ]

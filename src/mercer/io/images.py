@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.files import written_atomically
-from mercer.io.records import BadRecord, ReadOptions, Records, require_package
+from mercer.io.records import BadRecord, ReadOptions, Records
 
 SUFFIXES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp"])
 MOST_PIXELS, MOST_FILES = 2**24, 100_000
@@ -25,7 +25,8 @@ def read_images(path: str, options: ReadOptions) -> Records:
     folder = Path(path)
     if not folder.is_dir():
         raise ValueError(f"{path}: not a folder; expected a folder of images")
-    pillow = require_package("PIL.Image", "reading images", "plots")
+    from PIL import Image as pillow
+
     masks = None if options.masks is None else _files(Path(options.masks), "the folder of masks")
     paths = _files(folder, "a folder of images")
     bad: list[BadRecord] = []
@@ -55,7 +56,8 @@ def read_images(path: str, options: ReadOptions) -> Records:
 
 def write_images(folder: Path, names: Sequence[str], images: Any) -> int:
     """Write images from 0 to 1 as PNG files of the same names; return their number."""
-    pillow = require_package("PIL.Image", "writing images", "plots")
+    from PIL import Image as pillow
+
     for name, image in zip(names, np.asarray(images, dtype=float), strict=True):
         pixels = np.rint(np.clip(image, 0.0, 1.0) * _WHITE).astype(np.uint8)
         with written_atomically((folder / name).with_suffix(".png")) as temporary:
