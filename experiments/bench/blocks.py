@@ -1,7 +1,8 @@
-"""``bench blocks``: a low-rank fit on inputs in a memory map, beside the matrix products it is made of.
+"""``bench blocks``: low-rank fits and searches among candidates in memory maps, the fits beside their matrix products.
 
-``python -m experiments.bench.blocks N`` prints the seconds of one fit, its seconds of one core, those of its products, its peak
+``python -m experiments.bench.blocks fit N`` prints the seconds of one fit, its seconds of one core, those of its products, its peak
 in GiB, its residual and its test error over that of the mean. Seconds of a core do not depend on what else the machine does.
+``python -m experiments.bench.blocks candidates N`` prints the seconds of a search, those of one core, and its peak in GiB.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ FEATURES, OUTPUTS, RANK, ALPHA = 50, 20, 1000, 1.0
 STEP = 8192
 """Rows that are drawn, and multiplied, at a time."""
 PAIRS, LARGE, QUICK = (100_000,), 1_000_000, (5000,)
+QUERIES, BEST, WIDTH = 100, 20, 16
+"""Points, candidates that are found for each, and numbers of a candidate; ten candidates for each pair of a fit."""
 
 
 def main(output: Path | None = None, quick: bool = False, large: bool = False) -> None:
@@ -38,14 +41,14 @@ def main(output: Path | None = None, quick: bool = False, large: bool = False) -
     with tracked("bench blocks", len(sizes)) as step:
         for n in sizes:
             step(f"n = {n}")
-            rows += fit_rows(n)
+            rows += fit_rows(n) + candidate_rows(10 * n)
     parameters = {"features": FEATURES, "outputs": OUTPUTS, "rank": RANK, "alpha": ALPHA}
     finish(Result("bench-blocks", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin), output)
 
 
 def fit_rows(n: int) -> Rows:
     """Measure one fit in a process of its own."""
-    seconds, own, products, peak, residual, error = measure_in_process("blocks", n)
+    seconds, own, products, peak, residual, error = measure_in_process("blocks", "fit", n)
     name, large = "low rank, memory map", n >= LARGE
     found: dict[str, Any] = {"n": n, "seconds": seconds, "core_seconds": own, "products": products}
     bar = Bar(2.0) if n >= PAIRS[0] else None
@@ -56,6 +59,35 @@ def fit_rows(n: int) -> Rows:
         row(name, "share of the trace left out", [residual], n=n),
         row(name, "test error over that of the mean", [error], n=n),
     ]
+
+
+def candidate_rows(n: int) -> Rows:
+    """Measure one search in a process of its own."""
+    seconds, own, peak = measure_in_process("blocks", "candidates", n)
+    name = f"best {BEST} for {QUERIES} points, memory map"
+    return [
+        row(name, "seconds", [seconds], n=n, core_seconds=own),
+        row(name, "peak memory, GiB", [peak], Bar(2.0), n=n),
+    ]
+
+
+def measure_candidates(n: int) -> tuple[float, ...]:
+    """Return the seconds of a search among n candidates, those of one core, and its peak in GiB."""
+    random = np.random.default_rng(problems.SEED)
+    inputs = random.standard_normal((300, 3))
+    outputs = np.sin(inputs @ random.standard_normal((3, WIDTH)))
+    model = DependencyEstimator(Gaussian(1.0), alpha=0.1).fit(inputs, outputs)
+    model.rank(inputs[:2], BEST, outputs + 0.1)  # compiles, and chooses the rule for candidates
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
+        file = np.lib.format.open_memmap(Path(folder) / "candidates.npy", "w+", np.float32, (n, WIDTH))
+        for start in range(0, n, STEP):
+            file[start : start + STEP] = np.sin(random.standard_normal((min(STEP, n - start), WIDTH)))
+        file.flush()
+        candidates = np.load(Path(folder) / "candidates.npy", mmap_mode="r")
+        before, begin, core = held("VmRSS"), time.perf_counter(), time.process_time()
+        model.rank(random.standard_normal((QUERIES, 3)), BEST, candidates)
+        seconds, core = time.perf_counter() - begin, time.process_time() - core
+        return seconds, core, (held("VmHWM") - before) / 2**30
 
 
 def measure(n: int, rank: int = RANK) -> tuple[float, ...]:
@@ -113,4 +145,4 @@ def _error(model: DependencyEstimator) -> float:
 
 
 if __name__ == "__main__":
-    print(*measure(int(sys.argv[1])))
+    print(*{"fit": measure, "candidates": measure_candidates}[sys.argv[1]](int(sys.argv[2])))
