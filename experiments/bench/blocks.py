@@ -1,7 +1,7 @@
 """``bench blocks``: low-rank fits and searches among candidates in memory maps, the fits beside their matrix products.
 
-``python -m experiments.bench.blocks fit N`` prints the seconds of one fit, its seconds of one core, those of its products, its peak
-in GiB, its residual and its test error over that of the mean. Seconds of a core do not depend on what else the machine does.
+``python -m experiments.bench.blocks fit N`` prints the seconds of one fit, its seconds of one core, those of its products, its
+peak in GiB, its residual and its test error over that of the mean. Seconds of a core depend little on what else is running.
 ``python -m experiments.bench.blocks candidates N`` prints the seconds of a search, those of one core, and its peak in GiB.
 """
 

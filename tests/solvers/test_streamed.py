@@ -10,7 +10,7 @@ from mercer.core.arrays import gram_of, solve_triangular, to_numpy
 from mercer.core.blocks import ArrayBlocks, Batches
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance, Identity
-from mercer.solvers import Auto, ConjugateGradient, Exact, LowRank, RidgeProblem, SparseSketch, streamed
+from mercer.solvers import Auto, ConjugateGradient, Exact, LowRank, RidgeProblem, SparseSketch, block_tasks, streamed
 
 RANDOM = np.random.default_rng(0)
 X, NEW = RANDOM.standard_normal((90, 3)), RANDOM.standard_normal((7, 3))
@@ -90,7 +90,7 @@ def test_features_that_do_not_fit_in_memory_are_not_stored(monkeypatch):
 
 
 def test_pivots_are_chosen_among_a_sample(monkeypatch):
-    monkeypatch.setattr(streamed, "SAMPLE", 40)
+    monkeypatch.setattr(block_tasks, "SAMPLE", 40)
     problem = in_blocks(RidgeProblem(Gaussian(2.0), X, Y, alpha=0.3))
     found = LowRank(8, 0.0).factorize(problem)
     drawn = problem.inputs.sample(40)[1]
@@ -151,5 +151,8 @@ def test_a_rank_above_the_number_of_pairs_is_refused():
     for problem in (RidgeProblem(Gaussian(2.0), X, Y), in_blocks(RidgeProblem(Gaussian(2.0), X, Y))):
         with pytest.raises(ValueError, match="rank=91, and there are 90 training pairs; expected at most as many"):
             LowRank(91).factorize(problem)
+    for bad in ({"rank": 0}, {"rank": "5"}, {"rank": 2.5}, {"rank": 5, "random_state": -1}, {"rank": 5, "tol": 2.0}):
+        with pytest.raises(ValueError, match=f"{list(bad)[-1]}=.*; expected"):
+            LowRank(**bad).factorize(in_blocks(RidgeProblem(Gaussian(2.0), X, Y)))
     assert LowRank(80).for_part(50).rank == 50
     assert LowRank().for_part(50).rank is None

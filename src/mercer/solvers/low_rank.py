@@ -11,14 +11,15 @@ from sklearn.base import clone
 from mercer.core import memory
 from mercer.core.arrays import NumericalWarning, on_device
 from mercer.core.columns import ColumnChoice
-from mercer.core.validation import is_whole
+from mercer.core.validation import check_whole, is_whole
 from mercer.embeddings.pivoted import Pivoted
 from mercer.solvers.base import KernelBasis, RidgeProblem, Solver, check_finite, register
+from mercer.solvers.block_tasks import PivotFeatures
 from mercer.solvers.exact import separable_only
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.feature_ridge import FeatureRidge, FeatureSpace
 from mercer.solvers.ridge_path import RidgePath
-from mercer.solvers.streamed import PivotFeatures, StreamedRidge, as_rows, most_features
+from mercer.solvers.streamed import StreamedRidge, as_rows, most_features
 from mercer.solvers.structured import Structured
 
 COPIES = 6
@@ -117,6 +118,8 @@ class LowRank(Solver):
         """Return the same as `factorize`, without a warning if much is left out."""
         kernel, inputs = problem.kernel, problem.inputs
         n = problem.size
+        if self.rank is not None:
+            check_whole(self.rank, "rank", expected="a positive whole number, or None to go by tol alone")
         if self._streams(problem):
             most = min(n, most_features(inputs) if self.rank is None else self.rank)
             choice = ColumnChoice(most, self.tol, self.pivots, self.random_state)
@@ -141,12 +144,7 @@ class LowRank(Solver):
         """Return True for inputs in blocks, and for those in memory if the columns asked for would not fit beside them."""
         if problem.in_blocks:
             return True
-        if (
-            self.rank is None
-            or not is_whole(self.rank)
-            or problem.kernel.pairwise
-            or blocks_only(problem, "") is not None
-        ):
+        if self.rank is None or problem.kernel.pairwise or blocks_only(problem, "") is not None:
             return False
         needed = 8 * COPIES * problem.size * min(self.rank, problem.size)
         return needed > 8 * memory.SMALL and needed > memory.available_bytes(problem.inputs)

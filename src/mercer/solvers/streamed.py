@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,22 +17,17 @@ from mercer.core.arrays import (
     cholesky,
     clip_spectrum,
     eigh,
-    gram_of,
-    is_array,
     like,
     namespace,
-    on_device,
     solve_triangular,
     to_numpy,
 )
 from mercer.core.blocks import ArrayBlocks, RowBlocks, is_blocks
 from mercer.core.collections import take
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem, check_finite
+from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem
+from mercer.solvers.block_tasks import Applied, LeftOut, NormalEquations, PivotFeatures, TransposedTimes
 from mercer.solvers.factorization import Factorization
-
-SAMPLE, EACH = 20_000, 5
-"""Inputs among which the pivots are chosen: at least, and for each of them."""
 
 _NUMBERS, _LEAST_ROWS = 2**23, 1024
 """Features held at a time, 64 MiB of doubles, and the least number of rows of a block."""
@@ -40,130 +35,6 @@ _NUMBERS, _LEAST_ROWS = 2**23, 1024
 _WITHOUT = (
     "inputs that are read in blocks have no weights on all training outputs; predict points, or pass inputs in memory"
 )
-
-
-@dataclass
-class PivotFeatures:
-    """The map from inputs to features, by kernel values against few pivots."""
-
-    kernel: Any
-    pivots: Any
-    """The pivots, prepared by the kernel."""
-    factor: Any
-    """Turns kernel values into features, by `extend`."""
-    near: Array
-    """Roughly the mean of the features."""
-    device: str | None = None
-
-    @property
-    def size(self) -> int:
-        """The number of features."""
-        return self.near.shape[0]
-
-    @classmethod
-    def chosen(cls, kernel: Any, inputs: RowBlocks, choice: Any, device: str | None) -> PivotFeatures:
-        """Choose the pivots among inputs drawn at random, by the rule of a `ColumnChoice`."""
-        most = max(SAMPLE, EACH * (choice.rank or 0))
-        _, drawn = inputs.sample(most, choice.random_state)
-        drawn = on_device(drawn, device) if is_array(drawn) and kernel.takes_vectors else drawn
-        found = choice.factor(kernel, drawn)
-        near = on_device(namespace(found.factor).mean(found.factor, axis=0), device)
-        pivots = kernel.prepare(take(drawn, found.pivots), checked=True)
-        return cls(kernel, pivots, found.on_pivots_alone(), near, device)
-
-    def __call__(self, block: Any) -> tuple[Array, Array]:
-        """Return the features of the inputs of a block, and k(x, x) of each."""
-        if self.device is not None and is_array(block) and self.kernel.takes_vectors:
-            block = on_device(block, self.device)
-        own = self.kernel.prepare(block, checked=True)
-        values = on_device(self.kernel(own, self.pivots), self.device)
-        check_finite(values, self.kernel, "input")
-        return self.factor.extend(values), own.norms
-
-
-@dataclass
-class _Equations:
-    """The share of a block in the normal equations, seen from a mean that is roughly that of the features."""
-
-    features: PivotFeatures
-    near: Array
-    level: Array
-
-    def __call__(self, block: Any, targets: Array, *roots: Any) -> tuple[Any, ...]:
-        rows, norms = self.features(block)
-        xp = namespace(rows)
-        left = namespace(norms).sum(norms), xp.sum(rows * rows)
-        rows = rows - like(self.near, rows)
-        targets = like(targets, rows) - like(self.level, rows)
-        sums = xp.sum(rows, axis=0)
-        if roots:
-            root = like(roots[0], rows)[:, None]
-            sums, rows, targets = (root[:, 0] * root[:, 0]) @ rows, rows * root, targets * root
-        return gram_of(rows), rows.T @ targets, sums, float(left[0]), float(left[1]), xp.sum(targets * targets, axis=0)
-
-
-@dataclass
-class _LeftOut:
-    """Residuals and leverages of the pairs of a block, for some filters of the path."""
-
-    features: PivotFeatures
-    centre: Array
-    rotation: Array
-    """Takes centred features to rows of U."""
-    level: Array
-    vectors: Array | None
-    """Q, of the operator."""
-    shrunk: Sequence[tuple[Array, Array]]
-    """1 − R and (1 − R) UᵀV Q of each alpha."""
-    total: float
-    """The sum of the weights; 0 without an intercept."""
-    risks: bool
-    """True for squared lengths in place of the residuals."""
-
-    def __call__(self, block: Any, targets: Array, *roots: Any) -> list[Array]:
-        rows, _ = self.features(block)
-        xp = namespace(rows)
-        rows = (rows - like(self.centre, rows)) @ like(self.rotation, rows)
-        targets = like(targets, rows) - like(self.level, rows)
-        vectors = None if self.vectors is None else like(self.vectors, rows)
-        targets = targets if vectors is None else targets @ vectors
-        weights = like(roots[0] ** 2, rows)[:, None] if roots else None
-        squares = rows * rows if weights is None else rows * rows * weights
-        own: Any = 0.0 if self.total == 0.0 else (1.0 if weights is None else weights) / self.total
-        found: list[Any] = []
-        for kept, inside in self.shrunk:
-            left = targets - rows @ like(inside, rows)
-            left = left / (1.0 - own - squares @ like(kept, rows))
-            if self.risks:
-                found.append(to_numpy(xp.sum(left * left, axis=1)))
-            else:
-                found.append(left if vectors is None else left @ vectors.T)
-        return found
-
-
-@dataclass
-class _Times:
-    """The transposed features of a block times rows of the block, weighted."""
-
-    features: PivotFeatures
-    centre: Array
-
-    def __call__(self, block: Any, rows: Array, *roots: Any) -> tuple[Array]:
-        own = self.features(block)[0] - like(self.centre, rows)
-        return (own.T @ (rows * like(roots[0], rows)[:, None] if roots else rows),)
-
-
-@dataclass
-class _Applied:
-    """The features of a block times coefficients, weighted."""
-
-    features: PivotFeatures
-    centre: Array
-    coefficients: Array
-
-    def __call__(self, block: Any, *roots: Any) -> Array:
-        found = (self.features(block)[0] - like(self.centre, self.coefficients)) @ self.coefficients
-        return found * like(roots[0], found)[:, None] if roots else found
 
 
 class StreamedRidge(Factorization):
@@ -186,7 +57,7 @@ class StreamedRidge(Factorization):
             like(problem.mean(targets), near) if problem.fit_intercept else xp.zeros_like(targets_row(targets, near))
         )
         near = near if problem.fit_intercept else xp.zeros_like(near)
-        found = self.inputs.total(_Equations(features, near, self.level), targets, *self.roots, most=self.step)
+        found = self.inputs.total(NormalEquations(features, near, self.level), targets, *self.roots, most=self.step)
         self.gram, self.right, sums, whole, held, self.squares = found
         self.residual = max(0.0, 1.0 - held / whole) if whole > 0 else 0.0
         self.centre = near
@@ -275,10 +146,10 @@ class StreamedRidge(Factorization):
         return inside / namespace(inside).sqrt(self.spectrum[0] + ridge)[:, None]
 
     def _transposed(self, rows: Array) -> Array:
-        return self.inputs.total(_Times(self.features, self.centre), rows, *self.roots, most=self.step)[0]
+        return self.inputs.total(TransposedTimes(self.features, self.centre), rows, *self.roots, most=self.step)[0]
 
     def _applied(self, coefficients: Array) -> Array:
-        task = _Applied(self.features, self.centre, coefficients)
+        task = Applied(self.features, self.centre, coefficients)
         return namespace(coefficients).concat(list(self.inputs.each(task, *self.roots, most=self.step)))
 
     def centred_solve(self, right: Array, alphas: Array) -> Array:
@@ -329,7 +200,7 @@ class StreamedRidge(Factorization):
         inside = (vectors.T @ self.right) / roots[:, None]
         inside = inside if self._rotation is None else inside @ self._rotation
         shrunk = [values[:, None] * gains / (values[:, None] * gains + float(alpha)) for alpha in alphas]
-        task = _LeftOut(
+        task = LeftOut(
             self.features, self.centre, vectors / roots, self.level, self._rotation,
             [(kept, kept * inside) for kept in shrunk], problem.total if problem.fit_intercept else 0.0, risks,
         )  # fmt: skip
