@@ -64,6 +64,10 @@ class Experiment:
             return None
         return next((best for start, best in self.senses.items() if metric.startswith(start)), self.best)
 
+    def published_sense(self, row: dict[str, Any]) -> str | None:
+        """Return the sense in which a row can be better than the published value; None if they may not be the same quantity."""
+        return self.sense(row["metric"])
+
     def reason(self, row: dict[str, Any]) -> tuple[str, str] | None:
         """Return "explained" or "refuted" and a measured reason, for a published value that is not reached; None for none."""
         return None

@@ -71,7 +71,7 @@ def published(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Pu
     found = []
     for (method, metric, named, paper), own in groups.items():
         row = min(own, key=lambda each: abs(each["value"] - each["paper"]))
-        said = verdict(row, experiment.sense(row["metric"]), experiment.digits)
+        said = verdict(row, experiment.published_sense(row), experiment.digits)
         word, why = (experiment.reason(row) if said == SHORT else None) or (said, "")
         what = ", ".join([metric, *(_told(key, value) for key, value in named)])
         others = [name for name in (row["method"], row["metric"]) if name not in (method, metric)]
