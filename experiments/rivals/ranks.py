@@ -17,7 +17,7 @@ class Standing:
     """Score of a method on a task: mean over the folds, its standard error, mean processor seconds of a fold.
 
     `value` is None where a fold was not finished; `mark` says why. `where` says on which machines the folds ran, or from which
-    earlier result the standing was taken.
+    earlier result the standing was taken, and `code` is the fingerprint of the method then; empty if it was not recorded.
     """
 
     value: float | None
@@ -25,6 +25,7 @@ class Standing:
     seconds: float | None = None
     mark: str = ""
     where: str = ""
+    code: str = ""
 
 
 Standings = Mapping[str, Standing]

@@ -33,13 +33,13 @@ class Report:
         for (task, method), own in groups.items():
             found = standing(own, folds[task])
             if found is not None:
-                tasks.setdefault(task, {})[method] = found
+                tasks.setdefault(task, {})[method] = replace(found, code=_code(method))
         return cls(tasks)
 
     def filled(self, rows: Sequence[Mapping[str, Any]], source: str) -> Report:
         """Return the report with the standings of an earlier result, by its rows, for methods that have none of their own.
 
-        Rows of a method whose code has changed since are not taken.
+        Rows of a method whose code has changed since are not taken, if they tell the code.
         """
         tasks = {task: dict(own) for task, own in self.tasks.items()}
         scored = [row for row in rows if "task" in row and row["metric"] != "seconds" and _is_current(row)]
@@ -47,8 +47,8 @@ class Report:
         for row in scored:
             task, name, mark = row["task"], row["method"], row["metric"].partition(": ")[2]
             value = Standing(None) if mark else Standing(row["value"], row["error"] or 0.0, seconds[task, name])
-            where = row.get("where") or source
-            tasks.setdefault(task, {}).setdefault(name, replace(value, mark=mark, where=where))
+            known = {"where": row.get("where") or source, "code": row.get("code", "")}
+            tasks.setdefault(task, {}).setdefault(name, replace(value, mark=mark, **known))
         return Report({task: tasks[task] for task in TASKS if task in tasks})
 
     @property
@@ -93,7 +93,7 @@ class Report:
         for task, own in self.tasks.items():
             metric = TASKS[task].score.name
             for name, each in own.items():
-                known = {"task": task, "where": each.where, "code": _code(name)}
+                known = {"task": task, "where": each.where, "code": each.code}
                 if each.value is None:
                     rows.append({"method": name, "metric": f"{metric}: {each.mark}", "value": 1, "error": None} | known)
                     continue
@@ -188,11 +188,8 @@ def _code(name: str) -> str:
 
 def _is_current(row: Mapping[str, Any]) -> bool:
     """True unless the row tells of other code than there is now."""
-    return (
-        row["task"] in TASKS
-        and row["method"] in METHODS
-        and row.get("code", _code(row["method"])) == _code(row["method"])
-    )
+    task, name = row["task"], row["method"]
+    return task in TASKS and name in METHODS and row.get("code", "") in ("", _code(name))
 
 
 def _cell(standing: Standing | None) -> str:
