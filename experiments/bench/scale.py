@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from experiments.bench import problems
@@ -128,8 +129,10 @@ def _fit(method: Rung | Rival, inputs: np.ndarray, outputs: np.ndarray) -> tuple
     """Fit, and return the prediction and what tells of the fit."""
     if isinstance(method, Rival):
         return method.fit(inputs, outputs, SCALE, ALPHA, ALPHAS), None
-    alpha = None if method.chooses_alpha else ALPHA
-    found = method.solver.factorize(RidgeProblem(Gaussian(SCALE), inputs, outputs, alpha=alpha))
+    alpha, solver = None if method.chooses_alpha else ALPHA, method.solver
+    if getattr(solver, "rank", None) is not None:
+        solver = clone(solver).set_params(rank=min(solver.get_params()["rank"], len(inputs)))
+    found = solver.factorize(RidgeProblem(Gaussian(SCALE), inputs, outputs, alpha=alpha))
     if method.chooses_alpha:
         means = [float(np.mean(to_numpy(risks))) for risks in found.risks(ALPHAS.tolist())]
         alpha = float(ALPHAS[int(np.argmin(means))])

@@ -66,4 +66,4 @@ def test_options_of_scale_are_refused_elsewhere(monkeypatch, capsys):
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
-    assert "are for bench scale" in capsys.readouterr().err
+    assert "--device is for bench scale" in capsys.readouterr().err

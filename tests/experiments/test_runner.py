@@ -6,7 +6,7 @@ import pytest
 
 from experiments import runner
 from experiments.experiment import Experiment, Piece, mean_row
-from experiments.page import scores_table, summary
+from experiments.page import result_page, scores_table, summary
 from experiments.registry import EXPERIMENTS, experiment
 from experiments.runner import Stopped, reproduce
 
@@ -48,9 +48,8 @@ def test_a_run_writes_the_result_and_a_page(tmp_path):
     assert stored["rows"] == result.rows
     assert stored["parameters"]["small"] is False
     html = (tmp_path / "toy.html").read_text()
-    assert "&lt;a|b&gt;" in html
     assert "Ours is 0.30." in html
-    assert "+0.0500" in html
+    assert "0.3000 ± 0.1155 / 0.2500 =" in html
 
 
 def test_two_runs_differ_in_nothing_but_time(tmp_path):
@@ -129,8 +128,9 @@ def test_the_small_version_keeps_its_own_pieces(tmp_path):
 
 def test_the_summary_shows_ours_and_the_papers(tmp_path):
     toy = Toy()
-    text = summary([(toy, reproduce(toy, tmp_path))])
-    assert "| ours | <a\\|b> | loss | 0.3000 ± 0.1155 | 0.2500 ± 0.0100 | +0.0500 |" in text
+    result = reproduce(toy, tmp_path)
+    assert "| toy | ours: loss | 0.2500 | 0.3000 ± 0.1155 | matched |" in summary([(toy, result)])
+    assert "| ours: loss | 0.2500 ± 0.0100 | 0.3000 ± 0.1155 | <a\\|b> | matched |" in result_page(toy, result)
     assert scores_table(toy, [{"method": "m", "metric": "l", "value": 1.0, "error": None}]).header == [
         "method",
         "metric",
