@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
@@ -15,6 +16,8 @@ _USUAL = {
     "form", "tags", "smiles", "sequence", "value", "t",
 }  # fmt: skip
 """Names by which a first row of text in a file of two or three columns is taken for a header."""
+Row = tuple[int, tuple[str, ...]]
+"""The number of the first line of a row, and its cells."""
 _LONGEST_NAME = 200  # in characters
 _PAIR, _INFLECTED = ("input", "output"), ("lemma", "form", "tags")
 
@@ -45,11 +48,12 @@ def _read(path: str, options: ReadOptions, separator: str | None) -> Records:
     named = options.header if options.header is not None else _is_header(rows, options.names, separator)
     if named:
         _check_names(path, rows[0][0], first)
-        names, rows = first, rows[1:]
+        names = first
+        del rows[0]
         if not rows:
             raise ValueError(f"{path}: line 1 holds names of columns ({', '.join(names)}) and nothing follows them")
     else:
-        width = max(set(widths := [len(cells) for _, cells in rows]), key=lambda w: (widths.count(w), -w))
+        width = max((widths := Counter(len(cells) for _, cells in rows)), key=lambda w: (widths[w], -w))
         names = list(_PAIR[:width]) if width <= 2 else [f"c{j + 1}" for j in range(width)]
     records = _columns(rows, names, bad)
     records.header = bool(named)
@@ -61,7 +65,7 @@ def _read(path: str, options: ReadOptions, separator: str | None) -> Records:
     return records
 
 
-def _rows(path: str, bad: list[BadRecord], separator: str | None) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: str, bad: list[BadRecord], separator: str | None) -> Iterator[Row]:
     """Yield the number of the first line of each row, and its cells."""
     numbers = [0]
 
@@ -72,16 +76,14 @@ def _rows(path: str, bad: list[BadRecord], separator: str | None) -> Iterator[tu
 
     source = lines()
     if separator is not None:  # quotes are letters here
-        yield from ((numbers[0], text.rstrip("\n").split(separator)) for text in source if text.strip())
+        yield from ((numbers[0], tuple(text.rstrip("\n").split(separator))) for text in source if text.strip())
         return
     head = next(source, None)
     if head is not None:
         yield from _quoted(chain([head], source), ";" if "," not in head and ";" in head else ",", numbers, bad)
 
 
-def _quoted(
-    source: Iterator[str], separator: str, numbers: list[int], bad: list[BadRecord]
-) -> Iterator[tuple[int, list[str]]]:
+def _quoted(source: Iterator[str], separator: str, numbers: list[int], bad: list[BadRecord]) -> Iterator[Row]:
     """Yield rows whose cells may be quoted, and go over several lines."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE + 1))  # long cells are named later
     reader, begin = csv.reader(source, delimiter=separator, strict=True), 1
@@ -94,11 +96,11 @@ def _quoted(
             bad.append(BadRecord(f"line {begin}", f"{error}; expected quotes that are closed"))
         else:
             if any(cell.strip() for cell in cells):
-                yield min(begin, numbers[0]), cells
+                yield min(begin, numbers[0]), tuple(cells)
         begin = numbers[0] + 1
 
 
-def _is_header(rows: list[tuple[int, list[str]]], names: tuple[str, ...], separator: str | None) -> bool:
+def _is_header(rows: list[Row], names: tuple[str, ...], separator: str | None) -> bool:
     """True if the first row holds the names asked for, or text above numbers; in .csv files, unless it holds a number."""
     first = [cell.strip() for cell in rows[0][1]]
     if names and set(names) <= set(first):
@@ -125,10 +127,13 @@ def _check_names(path: str, number: int, names: list[str]) -> None:
             raise ValueError(f"{path}: line {number}, columns {first} and {j} are both called {name!r}; rename one")
 
 
-def _columns(rows: list[tuple[int, list[str]]], names: list[str], bad: list[BadRecord]) -> Records:
+def _columns(rows: list[Row], names: list[str], bad: list[BadRecord]) -> Records:
+    """Turn rows into columns, and empty `rows` on the way."""
     columns: dict[str, list[str | None]] = {name: [] for name in names}
     numbers = []
-    for number, cells in rows:
+    rows.reverse()
+    while rows:  # rows are given up as columns grow: files of short lines take many times their size
+        number, cells = rows.pop()
         if len(cells) != len(names):
             found = f"{len(cells)} column{'s' * (len(cells) != 1)}"
             bad.append(BadRecord(f"line {number}", f"expected {len(names)} columns, found {found}"))
