@@ -83,7 +83,7 @@ class ChainModel:
     """
 
     alpha: float = 0.3
-    rounds: int = 60
+    rounds: int = 40
     passes: int = 2
 
     def fit(
