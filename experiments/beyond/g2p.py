@@ -47,12 +47,13 @@ class Pronunciation(Experiment):
     )
     protocol = (
         "AlignedSequences with its default settings, one recipe for all languages. Its parts were settled on training words "
-        "(cross-validation on Khmer, Welsh and Adyghe) and on the development words of the six small languages; the alignment, "
-        "the classes of symbols and all weights are learned for each language from its training words. It is fitted to the "
-        "training words alone. A word is wrong unless every phone is right. The rows of single models rank the same "
-        "candidates by one score alone. The test words of the languages other than Khmer had been predicted twice by earlier versions (16.2 % for "
-        "the mean of those five, 15.8 % for Dutch); this version was settled without them and predicted them, and those of "
-        "Khmer, once."
+        "(cross-validation on Khmer, Welsh and Adyghe) and on the development words of the six small languages; the "
+        "alignment, the classes of symbols and all weights are learned for each language from its training words. It is "
+        "fitted to the training words alone. A word is wrong unless every phone is right. The rows of single models rank the "
+        "same candidates by one score alone. The test words of the languages other than Khmer had been predicted twice by "
+        "earlier versions (16.2 % for the mean of those five, 15.8 % for Dutch); this version was settled without them. It "
+        "predicted the test words of the six small languages once, and those of Dutch twice, by identical code and with "
+        "identical answers."
     )
     digits = 1
 
@@ -123,7 +124,7 @@ class Pronunciation(Experiment):
             notes.append(
                 f"{language}: {value:.1f} % {verdict} the bar of {bar:g} %. The single ridges have {min(single):.1f} to "
                 f"{max(single):.1f} %, the chain {found[CHAIN, language]:.1f} %, the runs {found['runs', language]:.1f} %, all "
-                f" with the weights before learning {found[FIRST, language]:.1f} %; the right answer is missing from the "
+                f"with the weights before learning {found[FIRST, language]:.1f} %; the right answer is missing from the "
                 f"candidates for {found[ORACLE, language]:.1f} %."
             )
         return notes

@@ -129,6 +129,14 @@ def test_the_kernel_answers_where_it_is_as_good() -> None:
     assert sum(row.weight for row in model.leaderboard_) == pytest.approx(1.0)
 
 
+def test_a_dictionary_is_chosen_from() -> None:
+    words, sounds = _spoken(40, 0)
+    assert not offers(Kind("strings", ""), Kind("strings", ""), dictionary=True)
+    model = AutoEstimator(effort="fast").fit(words, sounds, extra_outputs=["kakako", "sisiko"])
+    assert model.model_ is None
+    assert not {"aligned sequences", "edit scripts"} & {row.learner for row in model.leaderboard_}
+
+
 def test_offers_follow_the_kinds() -> None:
     names = {
         (x, y): [offer.name for offer in offers(Kind(x, ""), Kind(y, ""))]

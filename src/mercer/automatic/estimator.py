@@ -49,9 +49,9 @@ class AutoEstimator(ObjectEstimator):
     that has the least left-out loss.
 
     Strings and sequences into strings and sequences are also tried with models that construct new outputs: `AlignedSequences`,
-    and `Inflection` for strings, alone or as pairs (lemma, tags). If one leaves out better than the best kernel, it answers
-    `predict`, `rank`, `score`, `predict_set` and `abstention_score`, unless candidates are given. Everything else, `explain` too,
-    is answered by the mixture.
+    and `Inflection` for strings, alone or as pairs (lemma, tags); not with `extra_outputs`, a dictionary to choose from. If one
+    leaves out better than the best kernel, it answers `predict`, `rank`, `score`, `predict_set` and `abstention_score`, unless
+    candidates are given. Everything else, `explain` too, is answered by the mixture.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class AutoEstimator(ObjectEstimator):
         way, problem = plan.ways[0], self._problem(pairs, plan)
         search = Search(_scorer(problem, plan, way), effort, clock, int(self.verbose))
         chosen = {"way": way}
-        whole = WholeModels(offers(*kinds), effort, clock)
+        whole = WholeModels(offers(*kinds, extra_outputs is not None), effort, clock)
 
         def between() -> None:
             best = min(search.tried, key=lambda member: member.loss, default=None)
