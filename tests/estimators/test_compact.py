@@ -5,6 +5,7 @@ import pytest
 
 import mercer
 from mercer import AutoEstimator, DependencyEstimator, NeighborsEstimator
+from mercer.io import Batches
 from mercer.kernels import Classes, Gaussian, LabelSets, Subsequence
 from mercer.learners import Forest, Mixture, Ridge
 from mercer.operators import Covariance
@@ -66,6 +67,23 @@ def test_intervals_of_held_out_pairs_stay():
     expected = model.predict_interval(X, 0.8)
     for small in (model.compact(), DependencyEstimator().fit(X[:50], Y[:50]).compact().calibrate(X[50:], Y[50:])):
         np.testing.assert_allclose(small.predict_interval(X, 0.8).lower, expected.lower)
+
+
+def test_inputs_of_held_out_pairs_have_labels_and_weights_where_training_inputs_are_gone():
+    new = DependencyEstimator(solver=LowRank(20, tol=0.1)).fit(Batches([X[:20], X[20:50]]), Y[:50])
+    for model in (DependencyEstimator().fit(X[:50], Y[:50]).compact(), new):
+        model.calibrate(X[50:], Y[50:])
+        for option in ("by", "weights"):
+            expected = model.predict_interval(X, 0.5, **{option: (X[50:, 0] > 0, X[:, 0] > 0)})
+            found = model.predict_interval(X, 0.5, **{option: lambda x: x[0] > 0})
+            np.testing.assert_array_equal(found.lower, expected.lower)
+
+
+def test_boxes_and_ellipsoids_of_a_compact_model_say_that_left_out_errors_are_gone():
+    small = DependencyEstimator().fit(X[:50], Y[:50]).compact().calibrate(X[50:], Y[50:])
+    for call in (small.predict_ellipsoid, lambda x: small.predict_interval(x, simultaneous=True)):
+        with pytest.raises(ValueError, match="sets and intervals of single coordinates do without"):
+            call(X)
 
 
 def test_a_low_rank_model_of_vectors_keeps_its_pivots_alone(tmp_path):

@@ -119,7 +119,8 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
 
         `predict`, `score`, and `rank` work as before, and so do sets and intervals from pairs that `calibrate` is given before
         or after. What leaves training pairs out or names them is dropped: `explain`, `decision_weights`, standard deviations,
-        and sets or intervals by leave-one-out. Vectors in closed form are predicted without any training output.
+        sets or intervals by leave-one-out, and boxes and ellipsoids, whose shape is that of left-out errors. Vectors in closed
+        form are predicted without any training output.
 
         Examples
         --------

@@ -48,8 +48,8 @@ class CompactMap:
 
 def _gone(what: str) -> ValueError:
     return ValueError(
-        f"{what} are not kept in a compact model; ask the model that compact() was called on, or call calibrate(X, y) with "
-        "pairs that were held out, before or after compact()"
+        f"{what} are not kept in a compact model; ask the model that compact() was called on. After calibrate(X, y) with pairs "
+        "that were held out, sets and intervals of single coordinates do without"
     )
 
 

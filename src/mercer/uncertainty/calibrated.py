@@ -28,6 +28,7 @@ class CalibratedAnswers:
         Scores of right answers: of pairs held out, or of training pairs left out in turn once they are needed.
     """
 
+    input_kernel_: Kernel
     output_kernel_: Kernel
     embedding_: Embedding
     decoder_: Decoder
@@ -76,7 +77,7 @@ class CalibratedAnswers:
         numbers = group_numbers(groups, count(outputs))
         self.calibration_ = right_answers(self.decoder_, points, outputs, HELD_OUT, self._origin(), numbers)
         self._held_out_, self._held_groups_ = (points, outputs), numbers
-        self._held_inputs_ = None if self._inputs is None else inputs
+        self._held_inputs_ = None if self.input_kernel_.pairwise else inputs
         self._candidate_calibration_ = self._constructed_calibration_ = None
         for name in ("_class_map_", "_label_map_"):
             vars(self).pop(name, None)
