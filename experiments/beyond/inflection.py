@@ -1,4 +1,4 @@
-"""Inflection: words in English, German and Spanish from 100 or 1000 examples."""
+"""Inflection: words in English, German, Spanish and Finnish from 100 or 1000 examples."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from mercer.report import Table, paragraph, pivot, section, table_html
 from mercer.sequence_models import Inflection
 
 RULES = {
-    "low": {"english": 0.806, "german": 0.543, "spanish": 0.571},
-    "medium": {"english": 0.909, "german": 0.721, "spanish": 0.847},
+    "low": {"english": 0.806, "german": 0.543, "spanish": 0.571, "finnish": 0.095},
+    "medium": {"english": 0.909, "german": 0.721, "spanish": 0.847, "finnish": 0.437},
 }
 """Test accuracy of the rule-based baseline of the shared task."""
-BARS = {"low": 0.73, "medium": 0.87}
-MEAN = "mean of the three"
+BARS = {"low": 0.62, "medium": 0.84}
+MEAN = "mean of the four"
 METHOD = "Inflection"
 VARIANTS: dict[str, dict[str, Any]] = {
     "Inflection": {},
-    "greedy (width=1)": {"width": 1},
     "weights not learned (rounds=0)": {"rounds": 0},
 }
 TEST, DEV = "accuracy", "accuracy on dev"
@@ -31,10 +30,10 @@ SHOWN = 8
 
 
 class InflectedForms(Experiment):
-    """Inflected forms of three languages in two settings."""
+    """Inflected forms of four languages in two settings."""
 
     name = "inflection"
-    title = "Inflection: English, German, Spanish"
+    title = "Inflection: English, German, Spanish, Finnish"
     source = (
         "Not from the papers: the shared task of CoNLL–SIGMORPHON 2017, low (100 training words) and medium (1000). The column "
         "headed paper is the rule-based baseline of the task."
@@ -43,8 +42,9 @@ class InflectedForms(Experiment):
         "mercer.Inflection with its default parameters, trained on the training words of a language alone; accuracy is the "
         "share of the 1000 test words whose form is exactly right, with the standard error of a share. A model learns "
         "everything, the weights of tags and letters included, from its training words by leave-one-out. The form of the model "
-        "(columns of a decision, endings from right to left, two kernels, starting values) was chosen on the development words "
-        "of the three languages, which are the same in both settings, so scores on dev are somewhat optimistic. Test words "
+        "(columns of a decision, endings from right to left, two kernels, starting values, features of the transducer, the number of "
+        "lemmas from which it is used) was chosen on the development words "
+        "of the four languages, which are the same in both settings, so scores on dev are somewhat optimistic. Test words "
         "were used for the scores here alone."
     )
     digits = 3

@@ -85,7 +85,7 @@ def offers(inputs: Kind, outputs: Kind, dictionary: bool = False) -> list[Offer]
         # 800 Italian words took 11 seconds of one core, 200 took 3.3; other languages take up to twice as long
         found.append(Offer("aligned sequences", AlignedSequences, 0.015))
     if inputs.name in ("strings", "lemmas with tags") and outputs.name == "strings":
-        found.append(Offer("edit scripts", Inflection, 0.015))
+        found.append(Offer("edit scripts", Inflection, 0.02))
     return found
 
 

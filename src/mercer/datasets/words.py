@@ -9,7 +9,7 @@ from mercer.datasets.store import read_rows
 
 SIZES = {"ady": 800, "ice": 800, "ita": 800, "khm": 800, "rum": 800, "wel_sw": 800, "dut": 8000}
 """Training words of each language with pronunciations; the development and test parts are an eighth of that each."""
-LANGUAGES = ("english", "german", "spanish")
+LANGUAGES = ("english", "german", "spanish", "finnish")
 SETTINGS = {"low": 100, "medium": 1000}
 """Languages with inflected forms, and the training words of each setting."""
 _HELD_OUT = 1000

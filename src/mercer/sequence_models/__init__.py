@@ -13,6 +13,10 @@
 | `edits` | `Script`: the edits from a lemma to a form, and the cheapest one |
 | `harmony` | `Harmony`: the vowels that words do not mix |
 | `inflection_decision`, `inflection_search` | kernel ridges for the steps of a script, and the beam search over them |
+| `inflection_models` | `FormModels`: scripts and the transducer, and the trust in each |
+| `transducer` | `Transducer`: copy, drop or write letters |
+| `transducer_features`, `transducer_learning`, `transducer_beam` | the compiled loops of the transducer |
+| `edit_alignment`, `tag_views` | the edits between two words, and the subsets of tags that a transducer looks at |
 | `base`, `symbols`, `hamming_ridge` | what both share: the base class, symbols as numbers, the kernel |
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,10 +14,11 @@ from mercer.core.collections import as_objects
 from mercer.core.validation import check_instance, check_whole
 from mercer.decoders import Ranked
 from mercer.sequence_models.base import WordEstimator, require_as_many
-from mercer.sequence_models.edits import Vowels, particles_moved, script_of
-from mercer.sequence_models.harmony import Harmony
+from mercer.sequence_models.edits import Vowels
 from mercer.sequence_models.inflection_decision import Decision
-from mercer.sequence_models.inflection_search import Columns, Request, Search
+from mercer.sequence_models.inflection_models import FormModels
+from mercer.sequence_models.inflection_search import Request
+from mercer.sequence_models.inventory import alternating_class
 from mercer.structures.sequences import require_sequence
 
 _TOGETHER = 512  # requests searched at a time
@@ -35,7 +38,11 @@ class Inflection(WordEstimator):
 
     3. The cost of a difference in each tag or letter is learned by exact leave-one-out. Unseen combinations of known tags are
        near those that share the tags that matter most.
-    4. A beam search combines the steps, so that forms can have endings never seen as a whole.
+    4. A beam search combines the steps, so that forms can have words in front and endings never seen as a whole.
+    5. With 300 lemmas or more, a `Transducer` copies, drops and writes letter by letter, and sees consonants that alternate
+       inside the word. Both are mixed, with a trust in each that is learned from lemmas left out:
+
+    .. math:: \text{score} = t_1 \log p_\text{scripts} + t_2 \log p_\text{transducer}, \quad t_1 + t_2 = 1
 
     Parameters
     ----------
@@ -45,10 +52,11 @@ class Inflection(WordEstimator):
         Most steps of each kind that the weights are learned from, drawn at random.
     rounds : int, default=40
         Rounds of that learning; 0 leaves all weights equal.
-    landmarks : int, default=2000
+    landmarks : int, default=1500
         Most steps of each kind that a ridge has coefficients for; with more steps, a fit within the span of a random sample.
     vowels : str, default="aeiou"
-        The letters that are vowels, with any accent.
+        The letters that are vowels, with any accent. Where no training word has one of them, as in other scripts, they are the
+        smaller of two classes of letters that alternate.
     loss : None, Loss or callable
         The loss that `score` averages; by default 1 for a form that is not exactly right.
     seed : int, default=0
@@ -58,14 +66,17 @@ class Inflection(WordEstimator):
     ----------
     particles_ : list of str
         The particles that training forms move to the end.
-    search_ : Search
-        The decisions.
+    models_ : FormModels
+        The scripts' decisions and the transducer.
+    trust_ : array
+        The trust in scripts, and in the transducer if there is one.
 
     Notes
     -----
     A tag never seen in training makes its combination unlike any other, and has no other effect. A letter never seen is unlike
     any other, and is kept if the script keeps it. Letters are dropped from the end of a lemma only if a training lemma lost the
-    same letters, unless no script is left then. A lemma that no script fits is its own form, with score −∞.
+    same letters, unless no script is left then. A lemma that no script fits, where there is no transducer, is its own form, with
+    score −∞. An empty form is a form like any other.
 
     Examples
     --------
@@ -83,7 +94,7 @@ class Inflection(WordEstimator):
     width: int = 8
     sample: int = 400
     rounds: int = 40
-    landmarks: int = 2000
+    landmarks: int = 1500
     vowels: str = "aeiou"
     loss: Any = None
     seed: int = 0
@@ -95,36 +106,42 @@ class Inflection(WordEstimator):
         check_instance(self.vowels, "vowels", str, expected="a string of letters such as 'aeiou'")
         requests = as_requests(X)
         forms = as_forms(y, len(requests))
-        lemmas, vowels = [request.lemma for request in requests], Vowels(self.vowels)
-        particles = particles_moved(lemmas, forms)
-        harmony = Harmony().fit([*lemmas, *forms], vowels)
-        columns = Columns([request.tags for request in requests], vowels, harmony)
-        search = Search(columns, particles, self.width)
-        pairs = zip(lemmas, forms, strict=True)
-        scripts = [script_of(lemma, form, vowels, search.particle(lemma)) for lemma, form in pairs]
-        search.fit(requests, scripts, Decision(self.sample, self.rounds, self.landmarks, self.seed))
-        self.particles_, self.search_ = particles, search
+        decision = Decision(self.sample, self.rounds, self.landmarks, self.seed)
+        vowels = vowels_in([*(request.lemma for request in requests), *forms], self.vowels)
+        models = FormModels(decision, vowels, self.width, self.seed)
+        self.models_ = models.fit(requests, forms)
+        self.particles_, self.trust_ = models.search_.particles, models.trust_
         return self
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """Return the `k` likeliest forms of each input, or as many as the beam found, best first, with their log-probabilities.
 
-        Candidates have that of the cheapest script that leads to them; −∞ if that has a step never seen in training.
+        Candidates have that of the cheapest script, and of the best alignment, that lead to them. Without a transducer, it is −∞
+        for a script with a step never seen in training.
         """
-        check_is_fitted(self, "search_")
+        check_is_fitted(self, "models_")
         check_whole(k, "k")
         requests = as_requests(X)
         if candidates is not None:
             given = as_forms(candidates, len(as_objects(candidates, "candidates")), "candidates")
-            return [_best(given, self.search_.scores(request, given), k) for request in requests]
+            return [_best(given, self.models_.scores(request, given), k) for request in requests]
         blocks = (requests[start : start + _TOGETHER] for start in range(0, len(requests), _TOGETHER))
-        found = (forms for block in blocks for forms in self.search_.forms(block))
+        found = (forms for block in blocks for forms in self.models_.found(block))
         return [_best(list(forms), np.asarray(list(forms.values())), k) for forms in found]
 
     def score(self, X: Any, y: Any) -> float:
         """Return minus the mean loss of the predictions; by default, minus the share of forms that are not exactly right."""
         predicted = self.predict(X)
         return -self._mean_loss(as_objects(as_forms(y, len(predicted))), predicted)
+
+
+def vowels_in(words: Sequence[str], letters: str) -> Vowels:
+    """Return the vowels: those given, or, where no word has one of them, the smaller of two classes of letters that alternate."""
+    given = Vowels(letters)
+    if not letters or any(letter in given for word in words for letter in word):
+        return given
+    plain = [[unicodedata.normalize("NFD", letter.lower())[0] for letter in word if letter.isalpha()] for word in words]
+    return Vowels("".join(sorted(map(str, alternating_class(plain)))))
 
 
 def as_requests(X: Any) -> list[Request]:

@@ -33,7 +33,7 @@ class Decision:
 
     sample: int = 400
     rounds: int = 40
-    landmarks: int = 2000
+    landmarks: int = 1500
     seed: int = 0
 
     def fit(self, rows: Sequence[Row], labels: Sequence[Hashable]) -> Self:

@@ -151,13 +151,15 @@ class Search:
                 found[partial.owner][form] = max(score, found[partial.owner].get(form, -np.inf))
         return [forms or {request.lemma: -np.inf} for forms, request in zip(found, requests, strict=True)]
 
-    def scores(self, request: Request, forms: Sequence[str]) -> np.ndarray:
-        """Return the log-probability of the script of each given form; −∞ if it has a step never seen in training."""
-        particle = self.particle(request.lemma)
-        scripts = [script_of(request.lemma, form, self.columns.vowels, particle) for form in forms]
+    def scores(self, requests: Sequence[Request], forms: Sequence[str]) -> np.ndarray:
+        """Return the log-probability of the script from each request to its form; −∞ if it has a step never seen in training."""
+        scripts = [
+            script_of(lemma, form, self.columns.vowels, self.particle(lemma))
+            for (lemma, _), form in zip(requests, forms, strict=True)
+        ]
         total = np.zeros(len(forms))
         decisions = (self.front_, self.ending_, self.cut_, self.change_)
-        for decision, steps in zip(decisions, self._steps([request] * len(forms), scripts), strict=True):
+        for decision, steps in zip(decisions, self._steps(requests, scripts), strict=True):
             logs = decision.log_probabilities([row for _, row, _ in steps])
             number = {label: i for i, label in enumerate(decision.classes_)}
             for (owner, _, label), row in zip(steps, logs, strict=True):
