@@ -97,12 +97,11 @@ def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
     parts += [markdown(Table(["experiment", "task", "published values"], lines)), "## Published values"]
     values = []
     for experiment, result in experiments:
-        for each in published(experiment, result.rows):
-            digits = experiment.digits
+        digits = experiment.digits
+        for i, each in enumerate(published(experiment, result.rows)):
             ours = score(each.row["value"], each.row["error"], digits)
-            values.append(
-                [experiment.name, f"{each.method}: {each.what}", f"{each.paper:.{digits}f}", ours, each.verdict]
-            )
+            name = experiment.name if i == 0 else ""
+            values.append([name, f"{each.method}: {each.what}", f"{each.paper:.{digits}f}", ours, each.verdict])
     parts.append(markdown(Table(["experiment", "row", "paper", "ours", "verdict"], values)))
     places = [[item.paper, item.place, ", ".join(f"[{n}](results/{n}.md)" for n in item.experiments)] for item in INDEX]
     parts += ["## Tables and figures of the papers", markdown(Table(["paper", "place", "experiment"], places))]

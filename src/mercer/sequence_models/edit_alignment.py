@@ -113,7 +113,7 @@ def best_path(  # noqa: PLR0913
                         before[i, j, state] = last
     path = np.empty(n + m, dtype=np.int64)
     length, i, j = 0, n, m
-    state = np.argmax(best[n, m])
+    state = int(np.argmax(best[n, m]))
     while i > 0 or j > 0:
         path[length] = state
         length += 1

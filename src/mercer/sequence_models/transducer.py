@@ -64,9 +64,9 @@ class Transducer:
 
     def forms(self, lemma: str, tags: Tags, width: int) -> dict[str, float]:
         """Return the forms that a beam search finds, with their log-probabilities."""
-        x = self._codes(lemma)
+        x, model = self._codes(lemma), self._model()
         limit = len(x) + self.room_
-        written, lengths, scores = beam(x, self.views_.codes(tags), self._info(lemma), *self._model(), width, limit)
+        written, lengths, scores = beam(x, self.views_.codes(tags), self._info(lemma), *model, width, limit)
         unknown = [letter for letter, code in zip(lemma, x, strict=True) if code == self._unknown]
         found: dict[str, float] = {}
         for row, length, score in zip(written, lengths, scores, strict=True):
@@ -78,8 +78,8 @@ class Transducer:
     def score(self, lemma: str, tags: Tags, form: str) -> float:
         """Return the log-probability of the likeliest edits from the lemma to a form."""
         x, y = self._codes(lemma), self._codes(form)
-        actions = actions_of(x, y, self.aligner_.align(x, y))
-        return float(forced(x, self.views_.codes(tags), self._info(lemma), *self._model(), actions))
+        actions, model = actions_of(x, y, self.aligner_.align(x, y)), self._model()
+        return float(forced(x, self.views_.codes(tags), self._info(lemma), *model, actions))
 
     def _number_letters(self, words: Sequence[str]) -> None:
         """Number letters from 1; 0 is the end of a word, and the last number stands for unknown letters."""
@@ -106,7 +106,7 @@ class Transducer:
         found[4 : 4 + min(len(lemma), 3)] = last[len(vowels) :]
         return found
 
-    def _model(self) -> tuple[np.ndarray, ...]:
+    def _model(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.kinds_, self.groups_, self.keys_, self.rows_, self.starts_, self.labels_, self.weights_
 
     def _learn(self, X: list[np.ndarray], actions: list[np.ndarray], views: list[np.ndarray], info: np.ndarray) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mercer.core.compiled import compiled
@@ -13,7 +15,7 @@ REPEATS = 3  # extra labels of a written letter that repeats the last one, the l
 
 
 @compiled(inline="always")
-def mixed(h: np.uint64, value: int) -> np.uint64:
+def mixed(h: Any, value: Any) -> Any:
     """Return the hash `h` with one more value in it."""
     h = (
         h ^ (np.uint64(value) + np.uint64(0x9E3779B97F4A7C15) + (h << np.uint64(6)) + (h >> np.uint64(2)))
@@ -93,7 +95,7 @@ def fill_templates(  # noqa: PLR0913
 
 
 @compiled
-def slot_of(keys: np.ndarray, key: np.uint64) -> int:
+def slot_of(keys: np.ndarray, key: Any) -> Any:
     """Return the place of `key` in a table with open addressing, or the empty place where it would be."""
     mask = np.uint64(len(keys) - 1)
     place = key & mask
