@@ -33,7 +33,6 @@ def test_the_small_run(tmp_path):
         judged = next(metric for task, method, metric in found if task == name and method == "the surest 50%")
         assert found[name, "the surest 100%", judged] < found[name, "the surest 50%", judged]
     page = (tmp_path / "conformal.html").read_text(encoding="utf-8")
-    assert '<figure class="lines">' in page
-    assert "<rect" in page
+    assert page.count("<figure class=") >= 2  # coverage against what was asked, and sizes of sets
     piece = chosen.pieces(small=True)[0]
     assert chosen.run(piece)["splits"] == chosen.run(piece)["splits"]

@@ -184,7 +184,7 @@ def test_small_gait(tmp_path):
     assert first.rows == second.rows
     scores = {row["method"]: row["value"] for row in first.rows}
     assert scores["linear kernel, smoothing operator"] < 0.9 * scores["mean curve"]
-    assert (tmp_path / "a" / "gait.html").read_text(encoding="utf-8").count('<figure class="lines">') == 12
+    assert (tmp_path / "a" / "gait.html").read_text(encoding="utf-8").count('<figure class="lines">') == 4
 
 
 @pytest.mark.data
