@@ -187,3 +187,14 @@ def test_kinds_that_do_not_exist_are_named(asked):
         kind_of_inputs(ROWS, asked)
     with pytest.raises(ValueError, match=r"outputs=.*expected 'auto' or one of 'numbers'"):
         kind_of_outputs(ROWS, asked)
+
+
+def test_frames_with_dates_are_tables_in_pandas_and_in_polars():
+    days = np.datetime64("2020-01-01") + np.arange(30)
+    columns = {"a": NUMBERS, "day": days.astype("datetime64[us]"), "yes": NUMBERS > 0, "n": np.arange(30)}
+    for names in (["a", "day"], ["a", "yes"], ["a", "day", "yes", "n"], ["n", "day"]):
+        some = {name: columns[name] for name in names}
+        for frame in (pd.DataFrame(some), pl.DataFrame(some)):
+            assert kind_of_inputs(frame).name == "table"
+    for frame in (pd.DataFrame({"a": NUMBERS, "n": np.arange(30)}), pl.DataFrame({"a": NUMBERS, "n": np.arange(30)})):
+        assert kind_of_inputs(frame).name == "vectors"

@@ -237,9 +237,12 @@ def _is_frame(X: Any) -> bool:
 
 
 def _is_numbers(frame: Any) -> bool:
-    """True for a frame of numbers without gaps, whose rows are vectors."""
-    rows = np.asarray(frame)
-    return rows.dtype.kind in "iuf" and not np.isnan(rows).any()
+    """True for a frame of numbers without gaps, whose rows are vectors.
+
+    Column by column, since a whole frame of polars turns dates into numbers, or fails where types have none in common.
+    """
+    columns = (np.asarray(frame[name]) for name in frame.columns)
+    return all(column.dtype.kind in "iuf" and not np.isnan(column).any() for column in columns)
 
 
 def _is_binary(rows: np.ndarray) -> bool:
