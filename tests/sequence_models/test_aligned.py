@@ -173,3 +173,12 @@ def test_k_is_checked(model):
         model.rank(NEW, k=0)
     with pytest.raises(ValueError, match="X has 5 objects and y has 1"):
         model.score(NEW, ["a"])
+
+
+def test_letters_that_were_never_seen_are_not_a_sure_answer():
+    words = [first + vowel + last for first in "bdgm" for vowel in "aeiou" for last in "nlk"]
+    model = AlignedSequences().fit(words, [f"me{word}in" for word in words])
+    model.calibrate(words, [f"me{word}in" for word in words])
+    scores = model.abstention_score(["qqqxx", "q", "ban"])
+    assert scores[:2].tolist() == [1.0, 1.0]
+    assert scores[2] < 1.0

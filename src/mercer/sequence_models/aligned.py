@@ -21,7 +21,7 @@ from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.chain_model import ChainModel
 from mercer.sequence_models.context_model import NEVER, ContextModel
 from mercer.sequence_models.inventory import Inventory
-from mercer.sequence_models.symbols import Chunk, SequenceCodec
+from mercer.sequence_models.symbols import UNKNOWN, Chunk, SequenceCodec
 from mercer.sequence_models.word_models import WORD_SCORES, WordModels
 
 Model = ContextModel | ChainModel
@@ -175,6 +175,16 @@ class AlignedSequences(WordEstimator):
             best = np.argsort(-totals, kind="stable")[:k]
             ranked.append(Ranked(self._codec.decode([sounds[i] for i in best]), totals[best]))
         return ranked
+
+    def abstention_score(self, X: Any) -> np.ndarray:
+        """Return the uncertainty of each prediction, from 0 (sure) to 1: the share of right answers with a better score.
+
+        It is 1 for an input with a symbol that no training input has: one output may be all that is found, which would seem sure.
+        """
+        check_is_fitted(self, "trust_")
+        known = self.inventory_.inputs_
+        foreign = [UNKNOWN in known.codes(word) for word in SequenceCodec.encode(X, "X")]
+        return np.where(foreign, 1.0, super().abstention_score(X))
 
     def candidates(self, X: Any) -> list[Ranked]:
         """Return the outputs the beams found for each input, best first, with their scores by every model (as in `trust_`)."""
