@@ -326,3 +326,30 @@ def test_help_shows_examples_and_choices(mercer_command):
         assert name in words
     assert (set(LOSSES), set(KERNELS), set(EFFORTS)) == (set(LOSS_OF), set(NAMES), set(EFFORT_OF))
     assert set(PRESETS) == {"auto", *PRESET_OF}
+
+
+def test_whole_numbers_have_the_scores_of_numbers(tmp_path, mercer_command):
+    rows = [row | {"price": round(1000 * row["price"])} for row in houses(80)]
+    train, test = write(tmp_path / "train.csv", rows[:60]), write(tmp_path / "test.csv", rows[60:])
+    assert mercer_command("fit", train, "--output", "price", "--effort", "fast", "-o", tmp_path / "m")[0] == 0
+    for more in ((), ("--folds", 3)):
+        code, out, _ = mercer_command("evaluate", tmp_path / "m", test, *more)
+        assert code == 0
+        assert "RMSE" in out
+        assert "exactly right" not in out
+        assert "e+05" not in out
+
+
+def test_a_candidate_that_is_listed_twice_is_one_answer(tmp_path, mercer_command):
+    pairs = tmp_path / "pairs.csv"
+    words = [first + vowel + last for first in "bdgm" for vowel in "aeiou" for last in "nlk"]
+    pairs.write_text("word,form\n" + "".join(f"{word},{word}o\n" for word in words))
+    (tmp_path / "forms.txt").write_text("bano\nbano\nbalo\nbano\nmuko\n")
+    arguments = ("--preset", "strings", "-o", tmp_path / "m")
+    assert mercer_command("fit", pairs, *arguments)[0] == 0
+    code, out, _ = mercer_command(
+        "predict", tmp_path / "m", pairs, "--candidates", tmp_path / "forms.txt", "--coverage", 0.9
+    )
+    assert code == 0
+    sets = [row["set"].split(" | ") for row in rows_of(out)]
+    assert all(len(each) == len(set(each)) for each in sets)

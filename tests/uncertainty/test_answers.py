@@ -418,3 +418,8 @@ def test_missing_outputs_are_not_taken_for_right_answers():
     with pytest.raises(ValueError, match=r"some training outputs are missing; call calibrate\(X, y\)"):
         model.predict_set(X[:2])
     assert len(model.calibrate(X, Y).predict_set(X[:2], 0.8)) == 2
+
+
+def test_explanations_write_numbers_of_numpy_plainly():
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    assert "np." not in str(DependencyEstimator(Gaussian(), Classes()).fit(X, y).explain(X[0]))

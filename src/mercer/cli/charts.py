@@ -34,7 +34,7 @@ def _axes() -> tuple[Any, Any]:
 def _accuracy(found: Evaluation) -> dict[str, Any]:
     """Predicted against true numbers, a table of classes, or the losses of the methods."""
     figure, ax = _axes()
-    if is_numeric(found.truth):
+    if is_numeric(found.predictions):
         a, b = (np.asarray(to_numpy(each), dtype=float).ravel() for each in (found.truth, found.predictions))
         some = np.random.default_rng(0).permutation(len(a))[:_MOST_POINTS]
         ends = [min(a.min(), b.min()), max(a.max(), b.max())]

@@ -69,7 +69,7 @@ class Evaluation:
     def further(self) -> dict[str, float]:
         """Return the usual scores besides the loss: of numbers R² and errors in their units, else the share that is right."""
         truth, found = self.truth, self.predictions
-        if is_numeric(truth):
+        if is_numeric(found):  # numbers are predicted as doubles, though a file may hold whole ones
             a, b = (np.asarray(to_numpy(each), dtype=float).reshape(count(truth), -1) for each in (truth, found))
             spread = float(np.sum((a - a.mean(axis=0)) ** 2))
             scores = {"RMSE": float(np.sqrt(np.mean((a - b) ** 2))), "MAE": float(np.mean(np.abs(a - b)))}
@@ -111,9 +111,11 @@ def brief(value: Any) -> str:
     --------
     >>> brief(0.123456789), brief(np.array([1.0, 2.5])), brief("word")
     ('0.12346', '1 2.5', 'word')
+    >>> brief(208410.6)  # an amount is not written with an exponent
+    '208411'
     """
     if isinstance(value, float | np.floating):
-        return f"{value:.5g}"
+        return f"{value:.0f}" if 1e5 <= abs(float(value)) < 1e15 else f"{value:.5g}"
     if hasattr(value, "dtype") and value.dtype.kind == "f" and value.ndim == 1:
         return " ".join(f"{each:.5g}" for each in value[:8]) + " …" * (len(value) > 8)
     return written(value)
@@ -232,7 +234,7 @@ def _folded(model: FileModel, X: Any, y: Any, records: Records, folds: int) -> E
             inputs, outputs = fitted.training_pairs_
             for name, each in baselines(fitted, inputs, outputs).items():
                 found[name][test] = model.estimator.losses(truth, each.predict(fitted.input_kernel_.check(part, "X")))
-    collected = np.asarray(predictions) if is_numeric(y) else predictions
+    collected = np.asarray(predictions) if is_numeric(predicted) else predictions
     return Evaluation(found, X, collected, y, records, loss_name(model.estimator))
 
 

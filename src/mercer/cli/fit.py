@@ -104,7 +104,7 @@ def prepared(source: Source, estimator: Any, options: FitOptions, tell: Say) -> 
 
 
 def read_candidates(model: FileModel, path: str, tell: Say) -> Any:
-    """Read a file of outputs to choose from: the column of the output, or else the first one."""
+    """Read a file of outputs to choose from, each once: the column of the output, or else the first one."""
     name = model.schema.outputs[0]
     records = read(path, ReadOptions(names=(name,)))
     if name not in records.columns:
@@ -117,6 +117,8 @@ def read_candidates(model: FileModel, path: str, tell: Say) -> Any:
     if left_out:
         tell(left_out)
     kept = [value for i, value in enumerate(values[name]) if i not in bad]
+    if all(isinstance(value, str | tuple | frozenset) for value in kept):
+        kept = list(dict.fromkeys(kept))  # a set of answers does not hold one of them twice
     if not kept:
         raise ValueError(f"{path} holds no candidates; expected one output per {records.unit}")
     return model.schema.as_outputs({name: kept})

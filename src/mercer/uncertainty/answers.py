@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mercer.structures.graphs import described
 
 
@@ -62,4 +64,5 @@ class Explanation:
 
 
 def _written(thing: Any) -> str:
-    return described(thing) or f"{thing!r:.40}"
+    plain = thing.item() if isinstance(thing, np.generic) else thing  # 2, not np.int64(2)
+    return described(plain) or f"{plain!r:.40}"
