@@ -118,6 +118,16 @@ def test_tensors(device, alpha):
     np.testing.assert_allclose(to_numpy(exact.map(0.3).points(queries)), dense, atol=1e-7)
 
 
+@pytest.mark.parametrize("pivots", ["random", SparseSketch()], ids=repr)
+def test_objects_in_blocks_are_solved_on_a_device(pivots):
+    pytest.importorskip("torch")
+    problem = in_blocks(RidgeProblem(Subsequence(2).normalized(), WORDS, Y))
+    solver = LowRank(20, 0.0, pivots=pivots)
+    one, two = solver.factorize(problem), solver.set_params(device="cpu").factorize(problem)
+    np.testing.assert_allclose(to_numpy(two.map(0.3).points(WORDS)), one.map(0.3).points(WORDS), atol=1e-8)
+    np.testing.assert_allclose(to_numpy(two.left_out_points(0.3)), one.left_out_points(0.3), atol=1e-8)
+
+
 def test_grams_of_columns_and_triangles_in_either_order(monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr("mercer.core.arrays._PANEL", 2)

@@ -63,7 +63,7 @@ class PivotedFactor:
 
     def extend(self, columns: Array) -> Array:
         """Return rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""
-        return solve_triangular(self.triangle, columns.T).T
+        return solve_triangular(like(self.triangle, columns), columns.T).T
 
     def on_pivots(self, coefficients: Array) -> Array:
         """Return coefficients on kernel values against the pivots, from coefficients on the columns of G."""

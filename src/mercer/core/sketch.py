@@ -36,7 +36,7 @@ class SketchedFactor:
 
     def extend(self, columns: Array) -> Array:
         """Return rows of G for objects with kernel values `columns` (m × pivots) against the pivots."""
-        return columns @ self.mixing
+        return columns @ like(self.mixing, columns)
 
     def on_pivots(self, coefficients: Array) -> Array:
         """Return coefficients on kernel values against the pivots, from coefficients on the columns of G."""
