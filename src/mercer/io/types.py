@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from numbers import Integral, Real
@@ -54,7 +55,8 @@ def number(value: Any) -> float | int | None:
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Mistake(f"{value!r:.40}; expected a number")
-    if not math.isfinite(value):
+    too_large = isinstance(value, int) and abs(value) > sys.float_info.max  # isfinite would overflow
+    if too_large or not math.isfinite(value):
         raise Mistake(f"{value!r:.40}; expected a finite number, or an empty cell for a gap")
     return int(value) if isinstance(value, Integral) else float(value)
 
