@@ -72,10 +72,17 @@ def test_given_candidates_are_chosen_by_the_mixture(speller: AutoEstimator, monk
     assert [ranked.objects[0] for ranked in speller.rank(words, 1, candidates=sounds)] == list(found)
     speller.predict_set(words[:2], candidates=sounds)
     assert speller.abstention_score(words, candidates=sounds).shape == (6,)
-    assert speller.explain(words[0]).carriers
     for ask in (speller.predict, speller.predict_set, speller.abstention_score):
         with pytest.raises(AssertionError, match="was asked"):
             ask(words)
+
+
+def test_the_answer_that_is_explained_is_the_prediction(speller: AutoEstimator) -> None:
+    words, _ = _spoken(6, 1)
+    for word, answer in zip(words, speller.predict(words), strict=True):
+        explanation = speller.explain(word)
+        assert explanation.prediction == answer
+        assert explanation.carriers
 
 
 def test_sets_are_those_of_the_model(speller: AutoEstimator) -> None:

@@ -51,7 +51,7 @@ class AutoEstimator(ObjectEstimator):
     Strings and sequences into strings and sequences are also tried with models that construct new outputs: `AlignedSequences`,
     and `Inflection` for strings, alone or as pairs (lemma, tags); not with `extra_outputs`, a dictionary to choose from. If one
     leaves out better than the best kernel, it answers `predict`, `rank`, `score`, `predict_set` and `abstention_score`, unless
-    candidates are given. Everything else, `explain` too, is answered by the mixture.
+    candidates are given. Everything else is answered by the mixture; `explain` names its pairs that speak for the answer.
 
     Parameters
     ----------

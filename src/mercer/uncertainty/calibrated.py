@@ -114,7 +114,7 @@ class CalibratedAnswers:
         check_whole(k, "k", expected="the number of pairs to show, a positive whole number")
         one = alone(x)
         weights = to_numpy(self.decision_weights(one))[0]
-        predicted = self.decoder_.decode(self._points_of(one))
+        predicted = self._answers(one, self._points_of(one))
         decode, inputs, outputs = self._codec.decode, self._inputs, self.embedding_.outputs_
         similarity = to_numpy(self.embedding_.kernel_(outputs, predicted))[:, 0]
         parts = weights * similarity
@@ -127,6 +127,10 @@ class CalibratedAnswers:
             own = None if inputs is None or j >= count(inputs) else member(inputs, j)
             carriers.append(Carrier(j, own, member(shown, i), *values))
         return Explanation(x, member(decode(predicted), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
+
+    def _answers(self, X: Any, points: Array) -> Collection:
+        """The predictions, before they have the form of the user."""
+        return self.decoder_.decode(points)
 
     def _left_out_points(self) -> Array:
         """Return the point of each training pair, predicted without it."""

@@ -157,10 +157,6 @@ class ProbabilityAnswers(CalibratedAnswers):
         answered = np.arange(1, len(losses) + 1)
         return RiskCoverage(answered / len(losses), np.cumsum(ordered) / answered)
 
-    def _answers(self, X: Any, points: Array) -> Collection:
-        """The predictions, before they have the form of the user."""
-        return self.decoder_.decode(points)
-
     # -- shares of weight, and the maps to probabilities -----------------------------------------------------
 
     @property
