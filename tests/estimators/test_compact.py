@@ -86,6 +86,18 @@ def test_boxes_and_ellipsoids_of_a_compact_model_say_that_left_out_errors_are_go
             call(X)
 
 
+def test_a_rule_for_new_candidates_that_was_chosen_before_is_kept(tmp_path):
+    random = np.random.default_rng(0)
+    inputs = random.standard_normal((80, 6))
+    outputs, new = (random.standard_normal((n, 8)) + 3.0 * random.standard_normal((n, 1)) for n in (80, 30))
+    model = DependencyEstimator(Gaussian(3.0), alpha=0.1).fit(inputs, outputs)
+    expected = model.predict(inputs, candidates=new)
+    mercer.save(model.compact(), tmp_path / "model")
+    for small in (model.compact(), mercer.load(tmp_path / "model")):
+        assert small.candidate_rule_.reason == model.candidate_rule_.reason
+        np.testing.assert_array_equal(small.predict(inputs, candidates=new), expected)
+
+
 def test_a_low_rank_model_of_vectors_keeps_its_pivots_alone(tmp_path):
     many = RNG.standard_normal((2000, 5))
     small = (

@@ -122,6 +122,9 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
         sets or intervals by leave-one-out, and boxes and ellipsoids, whose shape is that of left-out errors. Vectors in closed
         form are predicted without any training output.
 
+        The rule for candidates that were not trained on, `candidate_rule_`, is chosen by leaving pairs out: look at it, or
+        predict with such candidates once, before `compact`, and the copy has it.
+
         Examples
         --------
         >>> import numpy as np
