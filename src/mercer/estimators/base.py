@@ -33,7 +33,9 @@ from mercer.learners.compact import compacted
 from mercer.losses import Loss, resolve_loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance
 from mercer.selection.candidates import CandidateRule, candidate_rule, known_outputs
-from mercer.solvers.base import Choice, PointMap, gram_matrix
+from mercer.solvers.base import Choice
+from mercer.solvers.gram_checks import gram_matrix
+from mercer.solvers.maps import PointMap
 from mercer.uncertainty.intervals import IntervalAnswers
 from mercer.uncertainty.probabilities import ProbabilityAnswers
 from mercer.uncertainty.sets import SetAnswers

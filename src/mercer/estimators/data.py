@@ -30,7 +30,7 @@ from mercer.estimators.in_blocks import check_block_inputs, inputs_in_blocks, ou
 from mercer.estimators.inputs import check_inputs, reject_text
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
-from mercer.solvers.base import sub_inputs
+from mercer.solvers.gram_checks import sub_inputs
 from mercer.structures.curves import is_curves, on_grid
 
 

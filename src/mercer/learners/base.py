@@ -19,7 +19,8 @@ from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.selection.alpha import Criterion, KFold, RidgeSelection, leave_one_out_only
 from mercer.selection.search import warn_if_lost
-from mercer.solvers.base import RidgeProblem, gram_matrix, sub_inputs
+from mercer.solvers.gram_checks import gram_matrix, sub_inputs
+from mercer.solvers.problem import RidgeProblem
 
 
 @runtime_checkable

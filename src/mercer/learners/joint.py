@@ -21,7 +21,7 @@ from mercer.learners.ridge import FittedRidge, Ridge
 from mercer.operators.identity import Identity
 from mercer.operators.joint import CoordinateJoint, InducedJoint, TensorProductJoint
 from mercer.selection.alpha import leave_one_out_only
-from mercer.solvers.base import RidgeProblem
+from mercer.solvers.problem import RidgeProblem
 from mercer.solvers.ridge_path import RidgePath
 
 

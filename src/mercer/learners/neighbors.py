@@ -17,7 +17,7 @@ from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem
 from mercer.selection.alpha import LeaveOneOut
 from mercer.selection.search import best_alpha
-from mercer.solvers.base import check_finite, check_gram
+from mercer.solvers.gram_checks import check_finite, check_gram
 
 _MEASURED = 300  # objects whose Gram matrix is checked for negative eigenvalues, if no whole Gram matrix is needed
 _NEGATIVE = 1e-6  # share of the squared norms that rounding may take a squared distance below zero

@@ -14,7 +14,8 @@ from mercer.core.arrays import Array, like, to_numpy
 from mercer.core.collections import Collection, is_numeric
 from mercer.core.sparse_rows import is_sparse
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
-from mercer.solvers.base import KernelBasis, gram_matrix
+from mercer.solvers.gram_checks import gram_matrix
+from mercer.solvers.maps import KernelBasis
 
 
 @dataclass

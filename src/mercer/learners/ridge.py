@@ -26,7 +26,8 @@ from mercer.operators.identity import Identity
 from mercer.selection.alpha import KFold, SelectionProblem, ridge_selection
 from mercer.selection.search import warn_if_lost
 from mercer.solvers import Auto, Factorization, PointMap, RidgePath, RidgeProblem, Solver
-from mercer.solvers.base import gram_matrix, on_device_of, sub_inputs
+from mercer.solvers.base import on_device_of
+from mercer.solvers.gram_checks import gram_matrix, sub_inputs
 
 _RANK = 2000
 """Columns of the factor of the outputs where n×n matrices do not fit."""

@@ -19,8 +19,8 @@ from mercer.decoders.pool import left_out
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss
 from mercer.selection.search import best_alpha, search_alpha
-from mercer.solvers.base import gram_matrix
 from mercer.solvers.factorization import Factorization
+from mercer.solvers.gram_checks import gram_matrix
 
 _ROUNDING = 1e-12  # spread of the losses of all values, relative to the largest, that counts as none
 

@@ -10,7 +10,7 @@ from mercer.core.arrays import Array, gram_of, is_array, like, namespace, on_dev
 from mercer.core.blocks import RowBlocks
 from mercer.core.collections import take
 from mercer.core.validation import check_whole
-from mercer.solvers.base import check_finite
+from mercer.solvers.gram_checks import check_finite
 
 SAMPLE, EACH = 20_000, 5
 """Inputs among which the pivots are chosen: at least, and for each of them."""

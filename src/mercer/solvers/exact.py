@@ -24,8 +24,10 @@ from mercer.core.arrays import (
 from mercer.core.collections import Collection
 from mercer.core.validation import check_choice
 from mercer.kernels.features import FeatureMap
-from mercer.solvers.base import FeatureBasis, KernelBasis, PointMap, RidgeProblem, Solver, register
+from mercer.solvers.base import Solver, register
 from mercer.solvers.factorization import Factorization
+from mercer.solvers.maps import FeatureBasis, KernelBasis, PointMap
+from mercer.solvers.problem import RidgeProblem
 from mercer.solvers.ridge_path import RidgePath
 
 _MANY = 50_000

@@ -14,7 +14,8 @@ from mercer.core.arrays import Array, eye, like, namespace, to_numpy
 from mercer.core.collections import Collection, take
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.identity import Identity
-from mercer.solvers.base import PointMap, RidgeProblem
+from mercer.solvers.maps import PointMap
+from mercer.solvers.problem import RidgeProblem
 
 
 class Factorization:

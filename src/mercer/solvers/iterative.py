@@ -14,12 +14,13 @@ from mercer.core.arrays import Array, NumericalWarning, is_array, is_numpy_array
 from mercer.core.validation import check_real, check_whole
 from mercer.embeddings.pivoted import Pivoted
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import RidgeProblem, Solver, register
+from mercer.solvers.base import Solver, register
 from mercer.solvers.conjugate_gradient import iterate
 from mercer.solvers.exact import separable_only
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.kernel_products import KernelProducts
 from mercer.solvers.low_rank import COPIES, LowRank, blocks_only, warn_of_outputs
+from mercer.solvers.problem import RidgeProblem
 from mercer.solvers.streamed import most_features
 from mercer.solvers.structured import Structured
 

@@ -16,9 +16,10 @@ from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.identity import Identity
-from mercer.solvers.base import PointMap, RidgeProblem
 from mercer.solvers.factorization import Factorization, clear_own_weights, left_out
 from mercer.solvers.filters import Filters
+from mercer.solvers.maps import PointMap
+from mercer.solvers.problem import RidgeProblem
 
 _BLOCK = 512  # columns of an n×r temporary that are made at a time
 _FEW = 256  # pairs below which products cost too little to be saved

@@ -25,9 +25,10 @@ from mercer.core.arrays import (
 from mercer.core.blocks import ArrayBlocks, RowBlocks, is_blocks
 from mercer.core.collections import take
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import KernelBasis, PointMap, RidgeProblem
 from mercer.solvers.block_tasks import Applied, LeftOut, NormalEquations, PivotFeatures, TransposedTimes
 from mercer.solvers.factorization import Factorization
+from mercer.solvers.maps import KernelBasis, PointMap
+from mercer.solvers.problem import RidgeProblem
 
 _NUMBERS, _LEAST_ROWS = 2**23, 1024
 """Features held at a time, 64 MiB of doubles, and the least number of rows of a block."""

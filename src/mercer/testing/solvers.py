@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import to_numpy
-from mercer.solvers.base import RidgeProblem, Solver
+from mercer.solvers.base import Solver
+from mercer.solvers.problem import RidgeProblem
 
 
 def check_solver(solver: Solver, problem: RidgeProblem, queries: np.ndarray, atol: float = 1e-7) -> None:
