@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.base import is_classifier
+from sklearn.model_selection import GroupKFold, cross_val_predict, cross_validate
 
 from mercer import AutoEstimator, CurveRidge, DependencyEstimator
-from mercer.kernels import Gaussian, Linear, Peaks, ShortestPath, Tanimoto, WeisfeilerLehman
+from mercer.kernels import Classes, Gaussian, Linear, Peaks, ShortestPath, Tanimoto, WeisfeilerLehman
 from mercer.structures import MassSpectrum
 from mercer.structures.curves import on_grid
 from mercer.structures.molecules import molecular_graph
@@ -150,3 +151,12 @@ def test_curves_of_scikit_fda_are_rows():
 def test_curves_that_cannot_be_put_on_a_grid(pairs, message):
     with pytest.raises(ValueError, match=message):
         on_grid(pairs)
+
+
+def test_folds_of_classes_are_stratified():
+    X, y = np.arange(30.0)[:, None], np.repeat([0, 1, 2], 10)
+    for model in (DependencyEstimator(Gaussian("median"), Classes()), AutoEstimator(effort="fast", outputs="classes")):
+        assert is_classifier(model)
+        held_out = cross_val_predict(model, X, y, cv=3)
+        assert np.mean(held_out == y) > 0.5  # folds in order would leave out a whole class each
+    assert not is_classifier(DependencyEstimator())

@@ -363,6 +363,8 @@ class AutoEstimator(ObjectEstimator):
         tags = super(ObjectEstimator, self).__sklearn_tags__()
         tags.input_tags.two_d_array = tags.input_tags.string = tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.classifier_tags = ClassifierTags()  # with predict_proba where outputs are objects
+        if "classes" in (self.outputs, getattr(self, "kinds_", {}).get("outputs")):
+            tags.estimator_type = "classifier"  # so that folds are stratified
         tags.target_tags.required = tags.target_tags.multi_output = tags.target_tags.single_output = True
         return tags
 

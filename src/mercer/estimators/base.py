@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags, estimator_html_repr
+from sklearn.utils import ClassifierTags, Tags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, namespace, to_numpy, zeros
@@ -28,6 +28,7 @@ from mercer.estimators.in_blocks import PREDICTED, joined, new_inputs, outputs_i
 from mercer.estimators.inputs import check_inputs
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
+from mercer.kernels.classes import Classes
 from mercer.learners.base import Learner, LearningProblem, fit_embedding
 from mercer.learners.compact import compacted
 from mercer.losses import Loss, resolve_loss
@@ -393,6 +394,8 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
         tags.input_tags.two_d_array = getattr(kernel, "takes_vectors", False) or tags.input_tags.pairwise or tables
         tags.input_tags.sparse = getattr(kernel, "takes_sparse", False)
         tags.input_tags.string = not tags.input_tags.two_d_array
+        if isinstance(self.output_kernel, Classes):
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()  # so that folds are stratified
         tags.target_tags.required = tags.target_tags.multi_output = tags.target_tags.single_output = True
         return tags
 
