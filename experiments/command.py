@@ -13,6 +13,7 @@ from rich.console import Console
 
 from experiments import registry
 from experiments.comparison import TOLERANCE, compare_folders
+from experiments.measured import write_measured
 from experiments.page import result_page, scores_table, summary
 from experiments.pictures import draw
 from experiments.runner import Stopped
@@ -203,6 +204,7 @@ def write_summary(
         draw(each, result.rows, pages / f"{each.name}.svg")
         with written_atomically(pages / f"{each.name}.md") as temporary:
             temporary.write_text(result_page(each, result), encoding="utf-8")
+    write_measured(folder, pages)
     with written_atomically(docs) as temporary:
         temporary.write_text(summary(found), encoding="utf-8")
 

@@ -1,0 +1,66 @@
+"""Pages of benchmarks and of the comparison with rivals, from their stored results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.bench.reporting import table as bench_table
+from experiments.page import markdown
+from experiments.pivots import Layout, score
+from mercer.report import Result, Table
+
+TITLES = {
+    "bench-core": "Benchmark: fits, paths and peak memory",
+    "bench-scale": "Benchmark: time, memory and error against the number of pairs",
+    "bench-blocks": "Benchmark: a million rows, ten million candidates",
+    "bench-dask": "Benchmark: a cluster of two processes, one of them killed",
+    "bench-objects": "Benchmark: kernels on objects",
+    "bench-operators": "Benchmark: operator-valued kernels",
+    "bench-strings": "Benchmark: string kernels",
+    "rivals": "AutoEstimator beside other estimators, on the same folds",
+}
+"""Titles of the results that are not experiments, by their names."""
+
+
+def measured_page(name: str, result: Result) -> str:
+    """Write the page of a benchmark or of the comparison as Markdown."""
+    tables = _rivals(result.rows) if name == "rivals" else [bench_table(result)]
+    command = "rivals" if name == "rivals" else f"bench {name.removeprefix('bench-')}"
+    machine = result.environment
+    parts = [f"# {TITLES[name]}"]
+    parts += [part for table in tables for part in (f"**{table.title}**", markdown(table))]
+    parts.append(
+        f"`python -m experiments {command}`: {result.seconds:.0f} seconds on {machine['cpu']}, {machine['cores']} cores."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _rivals(rows: Sequence[dict[str, Any]]) -> list[Table]:
+    """Mean ranks, then a table of each score: methods down, tasks across."""
+    ranked = sorted((row for row in rows if row["metric"] == "mean rank"), key=lambda row: row["value"])
+    lines = [[row["method"], f"{row['value']:.2f}", str(row.get("tasks", ""))] for row in ranked]
+    found = [Table(["method", "mean rank", "tasks"], lines, "Mean rank, 1 for the best on every task")]
+    scored = [row for row in rows if row["metric"] not in ("mean rank", "seconds") and "task" in row]
+    for metric in dict.fromkeys(row["metric"] for row in scored):
+        own = [
+            {key: row[key] for key in ("method", "metric", "task", "value", "error")}
+            for row in scored
+            if row["metric"] == metric
+        ]
+        layout = Layout(own)
+        cells = [[line, *[""] * len(layout.columns)] for line in layout.lines]
+        for row in own:
+            place = 1 + layout.columns.index(layout.column(row))
+            cells[layout.lines.index(layout.line(row))][place] = score(row["value"], row["error"], 3)
+        found.append(Table([", ".join(layout.down), *layout.columns], cells, metric))
+    return found
+
+
+def write_measured(folder: Path, pages: Path) -> None:
+    """Write the pages of the results that are in a folder."""
+    for name in TITLES:
+        if (folder / f"{name}.json").is_file():
+            text = measured_page(name, Result.read(folder / f"{name}.json"))
+            (pages / f"{name}.md").write_text(text, encoding="utf-8")
