@@ -39,7 +39,9 @@ def check_object_estimator(estimator: Any, X: Any, Y: Any, grid: dict[str, list[
     assert np.isfinite(model.score(X, Y)), f"{name}.score is not finite"
     folds = cross_val_predict(clone(estimator), X, Y, cv=KFold(2))
     assert len(folds) == len(X), f"cross_val_predict gave {len(folds)} outputs"
-    search = GridSearchCV(clone(estimator), grid or {"loss": [None, "rkhs"]}, cv=KFold(2), error_score="raise").fit(X, Y)
+    search = GridSearchCV(clone(estimator), grid or {"loss": [None, "rkhs"]}, cv=KFold(2), error_score="raise").fit(
+        X, Y
+    )
     assert search.best_score_ <= 0, f"{name}.score must be minus a loss"
 
 
