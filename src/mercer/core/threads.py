@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from functools import wraps
 from threading import Lock
 from time import perf_counter
 from typing import Any, TypeVar
@@ -103,6 +104,22 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
         on_cluster = type(backend).__module__ != "joblib._parallel_backends"
         stack.enter_context(joblib.parallel_config(backend if on_cluster else "threading", n_jobs=jobs))
         yield
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def one_blas_thread(method: Method) -> Method:
+    """Return a method during which linear algebra uses one thread: on many small matrices, more of them wait for each other."""
+
+    @wraps(method)
+    def alone(*arguments: Any, **named: Any) -> Any:
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, "blas"):
+            return method(*arguments, **named)
+
+    return alone  # type: ignore[return-value]
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.collections import as_objects
+from mercer.core.threads import one_blas_thread
 from mercer.core.validation import check_whole
 from mercer.decoders import Ranked
 from mercer.sequence_models.alignment_choice import choose_aligner
@@ -117,6 +118,7 @@ class AlignedSequences(WordEstimator):
     seed: int = 0
     n_jobs: int | None = None
 
+    @one_blas_thread
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
         for name in ("longest", "width", "held_out", "together", "sample", "landmarks"):

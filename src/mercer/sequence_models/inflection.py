@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.collections import as_objects
+from mercer.core.threads import one_blas_thread
 from mercer.core.validation import check_instance, check_whole
 from mercer.decoders import Ranked
 from mercer.sequence_models.base import WordEstimator, require_as_many
@@ -99,6 +100,7 @@ class Inflection(WordEstimator):
     loss: Any = None
     seed: int = 0
 
+    @one_blas_thread
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from lemmas, each alone or in a pair (lemma, tags), and their forms."""
         for name, least in (("width", 1), ("sample", 1), ("rounds", 0), ("landmarks", 1)):
