@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -64,7 +66,9 @@ def bench(
 
 @app.command()
 def reproduce(  # noqa: PLR0913 - one parameter for each option
-    names: Annotated[list[str] | None, typer.Argument(help="Experiments to run, such as weston-table3.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Experiments to run, such as weston-table3; or all.")
+    ] = None,
     all_of_them: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
     small: Annotated[bool, typer.Option("--small", help="Run the small version of each: seconds.")] = False,
@@ -76,10 +80,10 @@ def reproduce(  # noqa: PLR0913 - one parameter for each option
     if listed:
         _list_experiments()
         return
-    chosen = list(registry.EXPERIMENTS) if all_of_them else names
+    chosen = list(registry.EXPERIMENTS) if all_of_them or names == ["all"] else names
     if not chosen:
         raise ValueError("no experiment was named; name one, or pass --all, or see --list")
-    console = Console()
+    console, start = Console(), (time.perf_counter(), _core_seconds())
     try:
         for each in [registry.experiment(name) for name in chosen]:
             result = run_experiment(each, output, small=small, fresh=fresh, jobs=jobs)
@@ -87,6 +91,8 @@ def reproduce(  # noqa: PLR0913 - one parameter for each option
             for note in each.notes(result.rows):
                 console.print(note)
             console.print(f"{output / each.name}.html", soft_wrap=True)
+        elapsed, used = time.perf_counter() - start[0], _core_seconds() - start[1]
+        console.print(f"{len(chosen)} experiments in {elapsed:.0f} seconds, {used:.0f} core-seconds")
     except Stopped as stopped:
         print(f"experiments: {stopped}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -216,6 +222,12 @@ def main() -> None:
     except (ValueError, OSError, MemoryError) as error:
         print(f"experiments: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+def _core_seconds() -> float:
+    """Return the processor time of this process and of its finished workers."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _list_experiments() -> None:

@@ -11,7 +11,7 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.columns import ColumnChoice
 from mercer.operators import OperatorSpectrum
 from mercer.solvers import Factorization, LowRank, RidgeProblem
-from mercer.solvers.maps import KernelBasis, PointMap
+from mercer.solvers.kernel_values import KernelBasis, PointMap
 
 
 class Woodbury(LowRank):

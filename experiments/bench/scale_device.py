@@ -19,7 +19,8 @@ from typing import Any
 from mercer.core.arrays import Array
 from mercer.kernels import Gaussian
 from mercer.operators import Covariance, Identity, Operator
-from mercer.solvers import Auto, ConjugateGradient, Exact, LowRank, RidgeProblem, Solver
+from mercer.solvers import Auto, Cholesky, ConjugateGradient, Exact, LowRank, RidgeProblem, Solver
+from mercer.structures.molecules import top_k_tanimoto
 
 QUERIES = 1000
 
@@ -52,14 +53,26 @@ class Case:
 CASES = (
     Case("warm-up", 5_000, 32, 16, ConjugateGradient(500), 60.0),
     Case("conjugate gradients", 100_000, 32, 16, ConjugateGradient(10_000), 4.0),
+    Case("conjugate gradients, single precision", 100_000, 32, 16, ConjugateGradient(10_000, precision="single"), 4.0),
     Case("conjugate gradients, fewer columns", 100_000, 32, 16, ConjugateGradient(5_000), 4.0),
+    Case("exact", 100_000, 256, 128, Cholesky(), 11.0),
     Case("chosen by Auto", 100_000, 256, 128, Auto(), 11.0),
     Case("conjugate gradients", 100_000, 256, 128, ConjugateGradient(10_000), 11.0),
     Case("covariance, exact", 20_000, 32, 64, Exact(), 12.0, Covariance()),
     Case("covariance, conjugate gradients", 100_000, 32, 64, ConjugateGradient(8_000), 30.0, Covariance()),
     Case("low rank", 1_000_000, 32, 16, LowRank(8_000, tol=1e-12), 18.0),
+    Case("sketched, columns computed again for each block", 1_000_000, 32, 16, LowRank(20_000, tol=1e-12), 18.0),
+    Case("conjugate gradients", 300_000, 32, 16, ConjugateGradient(10_000), 60.0),
+    Case("conjugate gradients, double precision", 300_000, 32, 16, ConjugateGradient(10_000, precision="double"), 60.0),
     Case("conjugate gradients", 1_000_000, 32, 16, ConjugateGradient(8_000), 240.0),
+    Case(
+        "conjugate gradients, double precision", 1_000_000, 32, 16, ConjugateGradient(8_000, precision="double"), 240.0
+    ),
 )
+
+CANDIDATES, FINGERPRINTS, BITS, NEAREST = 1_000_000, 1000, 2048, 20
+"""Sizes of the search for similar fingerprints, with its bar in seconds below."""
+SEARCH_BAR = 0.1
 
 
 def main(output: Path, device: str = "cuda", most: int | None = None) -> list[dict[str, Any]]:
@@ -69,13 +82,54 @@ def main(output: Path, device: str = "cuda", most: int | None = None) -> list[di
     rows: list[dict[str, Any]] = []
     on_gpu = device.startswith("cuda")
     hardware = torch.cuda.get_device_name(device) if on_gpu else platform.processor() or platform.machine()
-    for case in limited(most):
-        rows.append(case.key | measured(case, device, on_gpu))
+    tasks: list[Callable[[], dict[str, Any]]] = [lambda: searched(device, most)]
+    tasks += [lambda case=case: case.key | measured(case, device, on_gpu) for case in limited(most)]  # type: ignore[misc]
+    for task in tasks:
+        rows.append(task())
         print(json.dumps(rows[-1]), flush=True)
         content = {"experiment": "bench-scale-device", "hardware": hardware, "torch": torch.__version__, "rows": rows}
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return rows
+
+
+def searched(device: str, most: int | None = None) -> dict[str, Any]:
+    """Return seconds of the search for the nearest of many random fingerprints that lie on the device, the median of five.
+
+    The answer of 10 queries is compared with that of the processor.
+    """
+    import torch
+
+    n = min(most or CANDIDATES, CANDIDATES)
+    random = torch.Generator(device=device).manual_seed(0)
+
+    def draw_bytes(rows: int) -> Any:
+        shape = (rows, BITS // 8)
+        # a quarter of the bits set, as in fingerprints that are dense
+        one, two = (torch.randint(0, 256, shape, generator=random, device=device, dtype=torch.uint8) for _ in "ab")
+        return one & two
+
+    candidates, queries = draw_bytes(n), draw_bytes(FINGERPRINTS)
+    took = []
+    for _ in range(6):
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        begin = time.perf_counter()
+        found = top_k_tanimoto(queries.cpu().numpy(), candidates, NEAREST, device=device)
+        took.append(time.perf_counter() - begin)
+    seconds = sorted(took[1:])[2]
+    few = top_k_tanimoto(queries[:10].cpu().numpy(), candidates.cpu().numpy(), NEAREST)
+    return {
+        "method": "nearest fingerprints",
+        "n": n,
+        "queries": FINGERPRINTS,
+        "bits": BITS,
+        "k": NEAREST,
+        "seconds": seconds,
+        "bar": SEARCH_BAR,
+        "met": seconds <= SEARCH_BAR,
+        "equal": bool((few.indices == found.indices[:10]).all()),
+    }
 
 
 def limited(most: int | None) -> Iterator[Case]:

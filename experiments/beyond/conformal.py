@@ -14,7 +14,6 @@ from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
 from mercer.core.arrays import NumericalWarning, to_numpy
 from mercer.core.collections import take
-from mercer.decoders import Ranked
 from mercer.estimators import DependencyEstimator
 from mercer.losses import ZeroOne
 from mercer.report import (
@@ -29,14 +28,14 @@ from mercer.report import (
     section,
     table_html,
 )
-from mercer.uncertainty.answers import Carrier, Explanation
+from mercer.uncertainty import Carrier, Explanation, PredictionSet
 
 HELD_OUT, LEFT_OUT, JACKKNIFE = "pairs held out", "left out in turn", "jackknife+"
 METHODS = (HELD_OUT, LEFT_OUT, JACKKNIFE)
 NOMINAL, LEVELS = 0.9, (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 KEPT = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 SPLITS, BLOCK, TESTED, SHOWN = 50, 10, 200, 6
-COVERAGE, SIZE, EMPTY = "coverage", "set size", "empty sets"
+COVERAGE, SIZE, EMPTY, ANY = "coverage", "set size", "empty sets", "sets for every object"
 
 
 class CalibratedSets(Experiment):
@@ -52,7 +51,8 @@ class CalibratedSets(Experiment):
         "distinct training outputs, calibrated in three ways: by pairs held out of training (150 of them), or with all those "
         "pairs trained on, by training pairs left out in turn (exact leave-one-out) and by the jackknife+. Alpha is "
         "chosen by leave-one-out on the training pairs, the scale of the kernel is the median distance. A right output that "
-        "is not a training output counts as not covered. Errors are standard errors over splits, which share their data."
+        "is not a training output is covered by sets that stand for every object alone. Errors are standard errors over "
+        "splits, which share their data."
     )
     digits = 3
 
@@ -162,10 +162,10 @@ def _one_split(chosen: Task, seed: int) -> tuple[dict[str, Any], DependencyEstim
     split = chosen.model().fit(X[train], y[train]).calibrate(X[held], y[held])
     whole = chosen.model().fit(X[every], y[every])
     found: dict[str, Any] = {
-        HELD_OUT: _measured(split.predict_set(X[test], NOMINAL), y[test]),
-        LEFT_OUT: _measured(whole.predict_set(X[test], NOMINAL), y[test]),
-        JACKKNIFE: _measured(whole.predict_set(X[test], NOMINAL, method="jackknife+"), y[test]),
-        "levels": [_measured(whole.predict_set(X[test], level), y[test])[COVERAGE] for level in LEVELS],
+        HELD_OUT: measured(split.predict_set(X[test], NOMINAL), y[test]),
+        LEFT_OUT: measured(whole.predict_set(X[test], NOMINAL), y[test]),
+        JACKKNIFE: measured(whole.predict_set(X[test], NOMINAL, method="jackknife+"), y[test]),
+        "levels": [measured(whole.predict_set(X[test], level), y[test])[COVERAGE] for level in LEVELS],
     }
     quality = chosen.quality(y[test], whole.predict(X[test]))
     surest = np.argsort(whole.abstention_score(X[test]), kind="stable")
@@ -173,14 +173,20 @@ def _one_split(chosen: Task, seed: int) -> tuple[dict[str, Any], DependencyEstim
     return found, whole, test
 
 
-def _measured(sets: list[Ranked], truth: np.ndarray) -> dict[str, float]:
-    """Return coverage, mean size of sets, and share of empty sets."""
+def measured(sets: list[PredictionSet], truth: np.ndarray, share: np.ndarray | None = None) -> dict[str, float]:
+    """Return coverage (sets for every object cover), mean size, and shares of empty sets and of sets for every object.
+
+    `share` is the weight of each test pair, by default the same.
+    """
     sizes = np.asarray([len(found.scores) for found in sets])
     hits = [
-        bool(size) and not to_numpy(ZeroOne().matrix(take(truth, slice(i, i + 1)), found.objects)).all()
+        found.any_object
+        or (bool(size) and not to_numpy(ZeroOne().matrix(take(truth, slice(i, i + 1)), found.objects)).all())
         for i, (found, size) in enumerate(zip(sets, sizes, strict=True))
     ]
-    return {COVERAGE: float(np.mean(hits)), SIZE: float(sizes.mean()), EMPTY: float(np.mean(sizes == 0))}
+    every = [found.any_object for found in sets]
+    shares = {COVERAGE: hits, SIZE: sizes, EMPTY: sizes == 0, ANY: every}
+    return {name: float(np.average(values, weights=share)) for name, values in shares.items()}
 
 
 def _examples(chosen: Task, model: DependencyEstimator, test: np.ndarray) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def sets_of_split(name: str, seed: int) -> Measured:
         (LEFT_OUT, whole, "auto"),
         (JACKKNIFE, whole, JACKKNIFE),
     ):
-        measured = [conformal._measured(model.predict_set(X[test], level, method=how), y[test]) for level in LEVELS]
+        measured = [conformal.measured(model.predict_set(X[test], level, method=how), y[test]) for level in LEVELS]
         found[method] = [(each[conformal.COVERAGE], each[conformal.SIZE]) for each in measured]
     # no set of candidates can cover more; the second number is what calibration says about it
     among = float(np.mean(_listed(split, y[test])))

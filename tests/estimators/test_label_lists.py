@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mercer import DependencyEstimator
-from mercer.estimators.codec import TargetCodec
+from mercer.estimators.data import TargetCodec
 from mercer.kernels import Gaussian, GaussianOf, LabelSets, Overlap, Subsequence
 from mercer.losses import F1, Hamming, ZeroOne
 

@@ -55,10 +55,11 @@ def test_device_cases_run_anywhere_and_failures_are_rows(tmp_path, monkeypatch):
     path = tmp_path / "device.json"
     rows = scale_device.main(path, "cpu", 60)
     assert json.loads(path.read_text())["rows"] == rows
-    assert len(rows) == len(scale_device.CASES)
-    assert all(row["n"] == 60 and row["finite"] and row["seconds"] > 0 for row in rows)
+    assert len(rows) == 1 + len(scale_device.CASES)
+    assert rows[0]["equal"]
+    assert all(row["n"] == 60 and row["finite"] and row["seconds"] > 0 for row in rows[1:])
     monkeypatch.setattr(scale_device, "draw", lambda *_: 1 / 0)
-    assert all("ZeroDivisionError" in row["failed"] for row in scale_device.main(path, "cpu", 60))
+    assert all("ZeroDivisionError" in row["failed"] for row in scale_device.main(path, "cpu", 60)[1:])
 
 
 def test_options_of_scale_are_refused_elsewhere(monkeypatch, capsys):

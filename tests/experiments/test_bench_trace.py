@@ -21,10 +21,13 @@ def test_calls_of_the_library_are_counted(tmp_path):
     assert found.room_changes == 0
 
 
-def test_a_fit_changes_rooms_and_checks_its_vectors():
+def test_a_fit_crosses_few_files_and_checks_its_vectors():
     rows = {(row["method"], row["metric"]): row for row in trace.call_rows()}
     for name in ("fit", "predict"):
-        assert 1 < rows[name, "files of mercer"]["value"] < 40
+        crossed = rows[name, "files of mercer"]
+        assert crossed["value"] > 1
+        assert trace.FILES[name].met_by(crossed["value"]), crossed["files"]
+        assert rows[name, "calls of as_vectors"]["value"] <= 3
         assert rows[name, "room changes"]["value"] > 0
         assert rows[name, "calls of as_vectors"]["value"] + rows[name, "calls of validate_data"]["value"] > 0
     assert "estimators/dependency.py" in rows["fit", "files of mercer"]["files"]

@@ -72,8 +72,10 @@ def test_a_stopped_run_is_resumed_and_summarised(experiments_command, monkeypatc
     status, _, err = experiments_command("reproduce", "toy", "--output", tmp_path)
     assert status == 130
     assert "2 of 3 pieces of toy are kept" in err
-    status, out, _ = experiments_command("reproduce", "--all", "--output", tmp_path)
+    status, out, _ = experiments_command("reproduce", "all", "--output", tmp_path)
     assert status == 0
+    assert "1 experiments in " in out
+    assert "core-seconds" in out
     assert made[1].ran == ["seed-2"]
     assert "toy.html" in out
     assert experiments_command("summary", tmp_path, tmp_path / "results.md")[0] == 0

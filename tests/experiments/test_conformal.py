@@ -5,18 +5,19 @@ from experiments.beyond import conformal
 from experiments.registry import experiment
 from experiments.runner import reproduce
 from mercer.datasets import store
-from mercer.decoders import Ranked
+from mercer.uncertainty import PredictionSet
 
 
 def test_sets_are_measured_by_what_they_hold():
     sets = [
-        Ranked(np.array([[0, 1], [1, 0]]), np.zeros(2)),
-        Ranked(np.zeros((0, 2)), np.zeros(0)),
-        Ranked(np.array([[1, 1]]), np.zeros(1)),
-        Ranked(np.array([[1, 0]]), np.zeros(1)),
+        PredictionSet(np.array([[0, 1], [1, 0]]), np.zeros(2)),
+        PredictionSet(np.zeros((0, 2)), np.zeros(0)),
+        PredictionSet(np.array([[1, 1]]), np.zeros(1)),
+        PredictionSet(np.array([[1, 0]]), np.zeros(1)),
+        PredictionSet(np.array([[1, 1]]), np.zeros(1), any_object=True),
     ]
-    found = conformal._measured(sets, np.array([[1, 0], [1, 0], [1, 0], [1, 0]]))
-    assert found == {conformal.COVERAGE: 0.5, conformal.SIZE: 1.0, conformal.EMPTY: 0.25}
+    found = conformal.measured(sets, np.array([[1, 0]] * 5))
+    assert found == {conformal.COVERAGE: 0.6, conformal.SIZE: 1.0, conformal.EMPTY: 0.2, conformal.ANY: 0.2}
 
 
 @pytest.mark.data

@@ -11,7 +11,7 @@ from mercer.core.arrays import NumericalWarning
 from mercer.kernels import Gaussian, Linear, Subsequence
 from mercer.losses import ZeroOne
 from mercer.selection import GCV, KFold, LeaveOneOut
-from mercer.selection.search import best_alpha, search_alpha
+from mercer.selection.alpha import best_alpha, search_alpha
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))

@@ -11,11 +11,13 @@ from mercer.sequence_models import inflection_models
 from mercer.sequence_models.edit_alignment import DROP, MATCH, EditAligner
 from mercer.sequence_models.edits import Vowels
 from mercer.sequence_models.inflection import vowels_in
+from mercer.sequence_models.inflection_search import Request
 from mercer.sequence_models.tag_views import TagViews
 from mercer.sequence_models.transducer import Transducer, actions_of
 from mercer.sequence_models.transducer_features import COPY, WRITE
 from mercer.sequence_models.transducer_features import DROP as DROP_ACTION
 from mercer.sequence_models.transducer_learning import descend, labels_of, log_probabilities
+from mercer.sequence_models.whole_forms import FORM_SCORES, WholeForms
 
 rng = np.random.default_rng(0)
 LEMMAS = ["pata", "tapa", "kapa", "pika", "tika", "kita", "paka", "taka", "pita", "kipa"]
@@ -150,11 +152,11 @@ def test_both_models_are_mixed_and_saved(monkeypatch, tmp_path):
     monkeypatch.setattr(inflection_models, "_ENOUGH", 8)
     X = [(lemma, ";".join(tags)) for lemma, tags in PAIRS]
     model = Inflection(rounds=3).fit(X, FORMS)
-    assert model.trust_.sum() == pytest.approx(1.0)
-    assert len(model.trust_) == 2
-    assert np.all(model.trust_ >= 0)
+    assert len(model.trust_) == 2 + len(FORM_SCORES)
+    assert np.all(model.trust_[:2] >= 0)
     new = [("tata", "N;B;SG"), ("kika", "N;A;PL")]
     assert model.predict(new).tolist() == ["tadan", "kikai"]
+    assert np.exp(model.rank(new[:1], 100)[0].scores).sum() == pytest.approx(1.0)
     ranked = model.rank(new, 3)[0]
     again = model.rank(new[:1], 3, candidates=ranked.objects)[0]
     assert again.objects.tolist() == ranked.objects.tolist()
@@ -162,3 +164,12 @@ def test_both_models_are_mixed_and_saved(monkeypatch, tmp_path):
     assert model.rank(new[:1], 1, candidates=["xyz"])[0].scores[0] < -5
     loaded = mercer.load(mercer.save(model, tmp_path / "model"))
     assert loaded.predict(new).tolist() == model.predict(new).tolist()
+
+
+def test_whole_forms_prefer_endings_seen_with_the_tags():
+    requests = [Request("walk", ("V", "PST")), Request("talk", ("V", "PST")), Request("walk", ("V", "PRS"))]
+    model = WholeForms().fit(requests, ["walked", "talked", "walks"])
+    past = model.scores(Request("jump", ("V", "PST")), ["jumped", "jumps"])
+    present = model.scores(Request("jump", ("V", "PRS")), ["jumped", "jumps"])
+    assert past[0, 0] - past[1, 0] > present[0, 0] - present[1, 0]
+    assert past[:, 1].tolist() == [2, 1]

@@ -71,7 +71,7 @@ def test_filters_that_are_zero():
 def test_a_path_is_that_of_its_ridges(complete, penalty):
     random = np.random.default_rng(1)
     vectors = orthonormal(60, 60 if complete else 20, random)
-    spectrum = GramEigh(vectors, np.sort(10 ** random.uniform(-8, 2, vectors.shape[1])), vectors)
+    spectrum = GramEigh(vectors, np.sort(10 ** random.uniform(-8, 2, vectors.shape[1])), vectors, complete=complete)
     ridge = RidgePath(spectrum, random.standard_normal((60, 9)), None, penalty)
     alphas = np.logspace(-8, 3, 40).tolist()
     for alpha, risk in zip(alphas, ridge.risks(alphas), strict=True):

@@ -202,7 +202,7 @@ def test_a_device_is_asked_for_its_own_memory(monkeypatch):
 def test_tensors_are_factored_in_their_own_memory(monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr("mercer.core.arrays._PANEL", 5)
-    monkeypatch.setattr("mercer.kernels.rows._STEP", 5)
+    monkeypatch.setattr("mercer.kernels.vectors._STEP", 5)
     inputs = torch.asarray(X)
     gram = Gaussian(1.0)(inputs)
     assert torch.equal(gram, gram.T)
@@ -214,3 +214,69 @@ def test_tensors_are_factored_in_their_own_memory(monkeypatch):
     np.testing.assert_allclose(to_numpy(factor), np.linalg.cholesky(Gaussian(1.0)(X) + np.eye(14)), atol=1e-12)
     with pytest.raises(np.linalg.LinAlgError):
         cholesky(-gram)
+
+
+class Counted(Gaussian):
+    """A Gaussian that counts the tiles it computes in single precision."""
+
+    single = 0
+
+    def _matrix(self, X, Z):
+        Counted.single += X.vectors.dtype == np.float32
+        return super()._matrix(X, Z)
+
+
+@pytest.mark.parametrize("operator", [None, Covariance()], ids=repr)
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_single_precision_is_refined_to_the_residual_asked_for(operator, library):
+    given = {} if operator is None else {"operator": operator}
+    inputs, targets = MANY, TARGETS
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        inputs, targets = torch.asarray(MANY), torch.asarray(TARGETS)
+    problem = RidgeProblem(Gaussian(2.0), inputs, targets, alpha=0.01, **given)
+    found = ConjugateGradient(rank=100, tol=1e-11, precision="single").factorize(problem)
+    assert found.single is not None
+    points = found.map(0.01).points(inputs[:20])
+    assert found.reached <= 1e-11
+    exact = Exact().factorize(RidgeProblem(Gaussian(2.0), MANY, TARGETS, alpha=0.01, **given)).map(0.01)
+    np.testing.assert_allclose(to_numpy(points), exact.points(MANY[:20]), atol=1e-7)
+
+
+def test_most_products_are_in_single_precision():
+    Counted.single = 0
+    ConjugateGradient(rank=100, tol=1e-10, precision="double").factorize(
+        RidgeProblem(Counted(2.0), MANY, TARGETS, alpha=0.01)
+    ).coefficients(0.01)
+    assert Counted.single == 0
+    found = ConjugateGradient(rank=100, tol=1e-10, precision="single").factorize(
+        RidgeProblem(Counted(2.0), MANY, TARGETS, alpha=0.01)
+    )
+    found.coefficients(0.01)
+    assert Counted.single > 0.5 * found.iterations
+
+
+@pytest.mark.parametrize(
+    ("kernel", "inputs"),
+    [
+        (Gaussian(2.0), MANY + 1e7),  # neighbours are one number in single precision
+        (Linear(), 1e25 * MANY),  # inner products overflow
+    ],
+    ids=["shifted", "huge"],
+)
+def test_where_single_precision_does_not_hold_the_solution_is_that_of_double_precision(kernel, inputs):
+    alpha = 0.01 * float(np.mean(kernel.diag(inputs)))
+    problem = RidgeProblem(kernel, inputs, TARGETS, alpha=alpha)
+    found = ConjugateGradient(rank=3, tol=1e-9, precision="single").factorize(problem)
+    with np.errstate(over="ignore", invalid="ignore"):
+        points = found.map(alpha).points(inputs[:20])
+    assert found.reached <= 1e-9
+    np.testing.assert_allclose(points, Exact().factorize(problem).map(alpha).points(inputs[:20]), atol=1e-6)
+
+
+def test_single_precision_is_for_vectors_and_for_many_of_them():
+    with pytest.raises(ValueError, match="precision='single' is for vectors in memory"):
+        ConjugateGradient(precision="single").factorize(RidgeProblem(Subsequence(2), WORDS, Y[:8], alpha=0.1))
+    with pytest.raises(ValueError, match="precision"):
+        ConjugateGradient(precision="half").factorize(RidgeProblem(Gaussian(1.0), X, Y, alpha=0.1))
+    assert ConjugateGradient().factorize(RidgeProblem(Gaussian(1.0), X, Y, alpha=0.1)).single is None

@@ -8,6 +8,7 @@ import pytest
 from mercer.core import memory
 from mercer.core.arrays import gram_of, solve_triangular, to_numpy
 from mercer.core.blocks import ArrayBlocks, Batches
+from mercer.core.pivoted import pivoted_cholesky
 from mercer.kernels import Gaussian, Linear, Precomputed, Subsequence
 from mercer.operators import ConditionalCovariance, Covariance, Identity
 from mercer.solvers import Auto, ConjugateGradient, Exact, LowRank, RidgeProblem, SparseSketch, block_tasks, streamed
@@ -166,3 +167,22 @@ def test_a_rank_above_the_number_of_pairs_is_refused():
             LowRank(**bad).factorize(in_blocks(RidgeProblem(Gaussian(2.0), X, Y)))
     assert LowRank(80).for_part(50).rank == 50
     assert LowRank().for_part(50).rank is None
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_normal_equations_of_kernel_values_are_those_of_features(monkeypatch, fit_intercept):
+    inputs = np.random.default_rng(3).standard_normal((300, 3))
+    problem = RidgeProblem(Gaussian(1.0), ArrayBlocks(inputs), np.tanh(inputs) + 5.0, fit_intercept=fit_intercept)
+    found = []
+    for steady in (True, False):
+        monkeypatch.setattr("mercer.core.pivoted.PivotedFactor.steady", steady)
+        found.append(LowRank(40, tol=0.0).factorize(problem))
+    for name in ("gram", "right", "centre", "squares", "residual"):
+        np.testing.assert_allclose(getattr(found[0], name), getattr(found[1], name), atol=1e-9)
+    np.testing.assert_allclose(found[0].map(0.1).points(inputs), found[1].map(0.1).points(inputs), atol=1e-9)
+
+
+def test_columns_that_are_nearly_alike_are_not_steady():
+    inputs = np.linspace(0.0, 1.0, 60)[:, None]
+    assert pivoted_cholesky(Gaussian(0.01), inputs, rank=10).steady
+    assert not pivoted_cholesky(Gaussian(1.0), inputs, rank=8).steady

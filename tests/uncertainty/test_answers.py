@@ -1,5 +1,7 @@
 """Answers that say how sure they are: coverage as promised, abstention that helps, parts that add up."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -29,6 +31,7 @@ from mercer.operators import Covariance
 from mercer.report import explanation_gallery, explanation_html, explanation_table
 from mercer.report.explained import brief
 from mercer.solvers import LowRank
+from mercer.uncertainty import PredictionSet
 from mercer.uncertainty.conformal import HELD_OUT, LEFT_OUT, Calibration
 
 WORDS = ["abab", "abba", "baab", "bbaa", "aabb", "baba", "abaa", "bbab", "aaab", "babb", "abbb", "baaa"]
@@ -361,16 +364,63 @@ def test_right_answers_that_are_no_candidates_are_owned_up_to():
     X = rng.normal(size=(30, 2))
     Y = X @ rng.normal(size=(2, 2))
     model = DependencyEstimator(Gaussian(1.0), Gaussian(1.0), alpha=0.1).fit(X, Y)
-    with pytest.warns(NumericalWarning, match=r"coverage=0.9 cannot be promised: 100.0% of the right answers of 30"):
-        assert all(len(found.objects) == 30 for found in model.predict_set(X))
+    with pytest.warns(
+        NumericalWarning, match=r"coverage=0.9 cannot be promised by candidates: 100.0% of the right answers of 30"
+    ):
+        sets = model.predict_set(X)
+    assert all(len(found.objects) == 30 and found.any_object and found.contains([7.0, 7.0]) for found in sets)
+    with pytest.warns(NumericalWarning, match=r"the sets stand for every object \(any_object\)"):
+        sets = model.predict_set(X, method="jackknife+")
+    assert all(len(found.objects) == 30 and found.any_object for found in sets)
     sets = model.predict_set(X[:2], candidates=Y[:10])  # the caller vouches for these
     assert max(len(found.objects) for found in sets) <= 10
+    assert not any(found.any_object for found in sets)
+
+
+@pytest.mark.filterwarnings("ignore:coverage=")
+@pytest.mark.parametrize("method", ["auto", "jackknife+"])
+def test_coverage_holds_where_right_answers_are_not_always_candidates(method):
+    """Classes of which many occur once: a share of right answers is new, and is covered by sets that stand for every object."""
+    covered, listed = {0.7: [], 0.95: []}, []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = np.where(rng.random(160) < 0.9, rng.integers(0, 3, 160), rng.integers(10, 10_000, 160))
+        X = np.minimum(y, 10)[:, None] + rng.normal(size=(160, 1))
+        model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=1.0)
+        if method == "auto":
+            model.fit(X[:60], y[:60]).calibrate(X[60:120], y[60:120])
+        else:
+            model.fit(X[:120], y[:120])
+        for level, found in covered.items():
+            sets = model.predict_set(X[120:], level, method=method)
+            found.append(np.mean([each.contains(right) for each, right in zip(sets, y[120:], strict=True)]))
+            assert level == 0.95 or not any(each.any_object for each in sets)
+        listed.append(holds(sets, y[120:]).mean())
+    assert np.mean(listed) < 0.92  # all candidates together
+    assert np.mean(covered[0.95]) > 0.95
+    assert 0.67 < np.mean(covered[0.7]) < 0.8
+
+
+def test_a_set_is_a_ranking_that_can_be_copied():
+    found = PredictionSet(np.array([[0, 1], [1, 1]]), np.array([0.5, 0.1]), any_object=True)
+    objects, scores = found
+    assert objects is found.objects
+    assert scores is found.scores
+    again = pickle.loads(pickle.dumps(found))
+    assert again.any_object
+    assert again.objects.tolist() == objects.tolist()
+    closed = PredictionSet(objects, scores)
+    assert closed.contains(np.array([1, 1]))
+    assert not closed.contains(np.array([0, 0]))
+    assert "any_object=False" in repr(closed)
 
 
 def test_too_few_pairs_are_owned_up_to():
     X, y = classes(60, 0)
     model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=1.0).fit(X[:50], y[:50]).calibrate(X[50:], y[50:])
-    with pytest.warns(NumericalWarning, match=r"coverage=0.95 cannot be promised: there are 10 calibration pairs"):
+    with pytest.warns(
+        NumericalWarning, match=r"coverage=0.95 cannot be promised by candidates: there are 10 calibration pairs"
+    ):
         model.predict_set(X, 0.95)
 
 

@@ -75,6 +75,7 @@ def test_intervals_by_pairs_held_out_are_those_of_the_definition(coverage):
     found = model.predict_interval(X[60:], coverage)
     np.testing.assert_allclose(found.lower, centre - half, atol=1e-7)
     np.testing.assert_allclose(found.upper, centre + half, atol=1e-7)
+    assert np.all(found.width <= 2 * half * (1 + 1e-13))  # the slack for ties is not in the width
     loo = np.stack([Y[i] - clone(RIDGE).fit(*without(X[:40], Y[:40], i)).predict(X[i : i + 1])[0] for i in range(40)])
     scale = np.sqrt(np.mean(loo**2, axis=0))
     box = model.predict_interval(X[60:], coverage, simultaneous=True)
@@ -86,6 +87,27 @@ def test_intervals_by_pairs_held_out_are_those_of_the_definition(coverage):
     signed = Y[40:60] - model.predict(X[40:60])
     scores = np.sqrt(np.einsum("ij,jk,ik->i", signed, metric, signed))
     np.testing.assert_allclose(ellipsoid.radii, order_statistic(scores, coverage), rtol=1e-6)
+
+
+def test_a_tie_with_an_end_is_inside_alone_and_in_a_batch():
+    """Few distinct pairs: a right value ties with an end of its interval up to the last bits, for about every other output."""
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 3, 300)
+    X, Y = levels[:, None].astype(float), (levels + rng.integers(-1, 2, 300))[:, None] * np.array([[0.1, 0.7]])
+    model = clone(RIDGE).fit(X[:60], Y[:60]).calibrate(X[60:160], Y[60:160])
+    for options in ({}, {"simultaneous": True}):
+        found = model.predict_interval(X[160:], 0.6, **options)
+        inside = found.contains(Y[160:])
+        rows = range(160, 300)
+        alone = [model.predict_interval(X[[i]], 0.6, **options).contains(Y[[i]])[0] for i in rows]
+        np.testing.assert_array_equal(alone, inside)
+        assert inside.mean() > 0.6
+        near = np.minimum(np.abs(Y[160:] - found.lower), np.abs(Y[160:] - found.upper))
+        assert (near < 1e-12).any()
+    ellipsoid = model.predict_ellipsoid(X[160:], 0.6)
+    alone = [model.predict_ellipsoid(X[[i]], 0.6).contains(Y[[i]])[0] for i in rows]
+    np.testing.assert_array_equal(alone, ellipsoid.contains(Y[160:]))
+    assert ellipsoid.contains(Y[160:]).mean() > 0.6
 
 
 def without(X, Y, i):

@@ -20,7 +20,8 @@ from mercer.automatic.mixing import mixture_of
 from mercer.automatic.outputs import OutputPlan, Way, output_kernel, output_plan
 from mercer.automatic.search import EFFORTS, Clock, Search
 from mercer.automatic.whole_models import Fit, WholeModel, WholeModels, offers
-from mercer.core.arrays import Array, to_numpy
+from mercer.automatic.words import ChoosesWords
+from mercer.core.arrays import Array
 from mercer.core.collections import Collection, count, listed, take, to_backend_of
 from mercer.core.validation import check_choice, check_jobs, check_real, check_whole
 from mercer.decoders import Ranked
@@ -31,12 +32,13 @@ from mercer.estimators.dependency import DependencyEstimator
 from mercer.learners.base import Learner, LearningProblem
 from mercer.learners.mixture import FittedMixture
 from mercer.losses.base import Loss
-from mercer.selection.alpha import DecodedLoss, FeatureDistance, LeaveOneOut
+from mercer.selection.alpha import DecodedLoss, FeatureDistance, LeaveOneOut, copies_together
+from mercer.uncertainty import PredictionSet
 
 _SHARES = 10**7  # most shares of classes from which probabilities are learned in `fit`
 
 
-class AutoEstimator(ObjectEstimator):
+class AutoEstimator(ChoosesWords):
     r"""Name the loss, and get the best mixture of learners from a menu.
 
     The kinds of inputs and outputs are recognised, and a menu of kernels, forests and other learners is tried for them. All are
@@ -52,6 +54,10 @@ class AutoEstimator(ObjectEstimator):
     and `Inflection` for strings, alone or as pairs (lemma, tags); not with `extra_outputs`, a dictionary to choose from. If one
     leaves out better than the best kernel, it answers `predict`, `rank`, `score`, `predict_set` and `abstention_score`, unless
     candidates are given. Everything else is answered by the mixture; `explain` names its pairs that speak for the answer.
+
+    Words among given candidates that were not trained on are chosen for words by the mixture or by their edit distance to the
+    input, whichever has less loss for outputs kept out of training (`candidate_order_`). Sets, abstention and candidates in
+    blocks are the mixture's.
 
     Parameters
     ----------
@@ -194,10 +200,7 @@ class AutoEstimator(ObjectEstimator):
         model = self._constructing(candidates)
         if model is None:
             return super().score(X, y, sample_weight, candidates)
-        predicted, outputs = model.predict(self._inputs_of(X)), self._codec.encode(y, self.output_kernel_, "y")
-        if count(outputs) != count(predicted):
-            raise ValueError(f"X has {count(predicted)} objects and y has {count(outputs)}; expected as many of each")
-        return -float(np.average(to_numpy(self.loss_.paired(outputs, predicted)), weights=sample_weight))
+        return self._minus_loss(model.predict(self._inputs_of(X)), y, sample_weight)
 
     def calibrate(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Take the scores of right answers from pairs that were not trained on; see `DependencyEstimator.calibrate`."""
@@ -216,7 +219,7 @@ class AutoEstimator(ObjectEstimator):
         method: str = "auto",
         by: Any = None,
         weights: Any = None,
-    ) -> list[Ranked]:
+    ) -> list[PredictionSet]:
         """Return for each input a set that holds the right output; see `DependencyEstimator.predict_set`.
 
         If `model_` answers in place of the mixture, it is among the outputs that it constructs, calibrated by pairs held out
@@ -226,7 +229,7 @@ class AutoEstimator(ObjectEstimator):
         if model is None or method != "auto":
             return super().predict_set(X, coverage, candidates, method, by, weights)
         sets = model.predict_set(self._inputs_of(X), coverage, by, weights)
-        return [Ranked(self._codec.decode(found.objects), found.scores) for found in sets]
+        return [PredictionSet(self._codec.decode(found.objects), found.scores, found.any_object) for found in sets]
 
     def abstention_score(self, X: Any, candidates: Any = None) -> np.ndarray:
         """Return the uncertainty of each prediction, from 0 (sure) to 1; see `DependencyEstimator.abstention_score`."""
@@ -290,7 +293,7 @@ class AutoEstimator(ObjectEstimator):
         problem = LearningProblem(
             pairs.input_kernel, pairs.inputs, pairs.outputs, embedding, decoder, criterion, *known
         )
-        return problem.copies_together(LeaveOneOut())  # once for all members
+        return copies_together(problem, LeaveOneOut())  # once for all members
 
     def _keep(
         self, pairs: Pairs, plan: OutputPlan, search: Search, kinds: tuple[Kind, Kind], whole: WholeModels

@@ -19,7 +19,7 @@ from mercer.learners.base import FittedMap, Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge, best_of_each
 from mercer.losses.base import Loss
 from mercer.solvers import Auto, Exact, LowRank, RidgePath, RidgeProblem, Solver
-from mercer.solvers.gram_checks import check_finite
+from mercer.solvers.kernel_values import check_finite
 
 MEAN = "mean output"
 """Name of the member that predicts the mean output for every input."""

@@ -150,7 +150,8 @@ class Search:
     def _first_widths(self, families: list[Family]) -> dict[str, tuple[Family, dict[float, float]]]:
         found: dict[str, tuple[Family, dict[float, float]]] = {}
         for family in families:
-            if (self.effort.core or self._late()) and not family.core:
+            # half of the kernels are kept for widths: of thousands of pairs only a few are tried
+            if (self.effort.core or self._late(0.5)) and not family.core:
                 continue
             if family.components and not self._has_components():
                 continue
@@ -176,9 +177,10 @@ class Search:
         n, width = self.scorer.problem.targets.shape  # type: ignore[union-attr]
         return self.scorer.by_squares and width > 1 and n * width <= _TURNED
 
-    def _late(self) -> bool:
+    def _late(self, share: float = 1.0) -> bool:
+        """True if this share of the kernels that may be tried has been."""
         ridges = sum(member.alpha is not None for member in self.members)
-        return ridges >= self.effort.most_kernels(self.scorer.problem.size)
+        return ridges >= share * self.effort.most_kernels(self.scorer.problem.size)
 
     def _kernel(self, family: Family, width: float) -> float:
         name = family.name if family.widths == (1.0,) else f"{family.name}, width {width:g}"

@@ -18,9 +18,10 @@ from mercer.core.collections import Collection, as_objects, take
 from mercer.decoders import Ranked
 from mercer.learners.base import LearningProblem
 from mercer.losses.base import Loss
-from mercer.selection.alpha import KFold
+from mercer.selection.folds import KFold
 from mercer.sequence_models import AlignedSequences, Inflection
 from mercer.sequence_models.answers import IN_FOLDS, answer_scores
+from mercer.uncertainty import PredictionSet
 from mercer.uncertainty.strata import KnownPairs
 
 _EVERY = int(np.iinfo(np.int32).max)
@@ -47,7 +48,7 @@ class WholeModel(Protocol):
     def take_calibration(self, scores: np.ndarray, source: str, pairs: KnownPairs) -> None:
         """Keep the scores of right answers."""
 
-    def predict_set(self, X: Any, coverage: float, by: Any = None, weights: Any = None) -> list[Ranked]:
+    def predict_set(self, X: Any, coverage: float, by: Any = None, weights: Any = None) -> list[PredictionSet]:
         """Return a set for each input that holds the right output with probability `coverage`."""
 
     def abstention_score(self, X: Any) -> np.ndarray:

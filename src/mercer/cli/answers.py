@@ -17,6 +17,8 @@ from mercer.io.file_model import FileModel, at_rows
 from mercer.io.records import Records
 
 DOUBTFUL, NONE = "doubtful", "no candidate"
+ANY_OTHER = "(any other)"
+"""The mark of a set that stands for every output."""
 _CARRIERS = 3  # training pairs of an explanation
 Row = dict[str, Any]
 
@@ -149,7 +151,8 @@ def _covered(model: FileModel, X: Any, coverage: float, candidates: Any) -> Iter
                 yield {f"{side}_{name}": v for name, low, up in ends for side, v in (("lower", low), ("upper", up))}
         return
     for found in estimator.predict_set(X, coverage, candidates):
-        yield {"set": " | ".join(written(one) for one in found.objects), "set_size": len(found.objects)}
+        named = [*map(written, found.objects), *[ANY_OTHER] * found.any_object]
+        yield {"set": " | ".join(named), "set_size": len(found.objects)}
 
 
 def _because(explanation: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._version import __version__
-from mercer.cli.answers import DOUBTFUL, has_intervals
+from mercer.cli.answers import ANY_OTHER, DOUBTFUL, has_intervals
 from mercer.cli.charts import charts_of
 from mercer.cli.console import Say, check_output, noted
 from mercer.cli.evaluate import CONSTANT, MODEL, NEIGHBORS, Evaluation, PairsFile, assessed, brief
@@ -21,6 +21,7 @@ from mercer.core.files import written_atomically
 from mercer.io.file_model import DOUBT, FileModel, at_rows
 from mercer.report.progress import tracked
 from mercer.report.rendering import render, require_report
+from mercer.uncertainty import PredictionSet
 
 MOST_BYTES = 2_000_000
 MOST_ROWS, FEWEST_ROWS = 500, 20
@@ -145,10 +146,7 @@ def _regions(model: FileModel, X: Any, candidates: Any) -> list[str]:
     """An interval, or the objects of a set, for each input."""
     estimator = model.estimator
     if not has_intervals(model, candidates):
-        sets = [each.objects for each in estimator.predict_set(X, COVERAGE, candidates)]
-        return [
-            ", ".join(map(brief, objects[:_LISTED])) + ", …" * (len(objects) > _LISTED) or "empty" for objects in sets
-        ]
+        return [_named(each) for each in estimator.predict_set(X, COVERAGE, candidates)]
     found = estimator.predict_interval(X, COVERAGE)
     if np.ndim(found.lower) == 1:
         return [f"{low:.5g} to {high:.5g}" for low, high in zip(found.lower, found.upper, strict=True)]
@@ -157,6 +155,12 @@ def _regions(model: FileModel, X: Any, candidates: Any) -> list[str]:
         return ["; ".join(f"{a:.4g} to {b:.4g}" for a, b in zip(low, high, strict=True)) for low, high in ends]
     halves = (np.asarray(found.upper) - np.asarray(found.lower)).reshape(len(found.lower), -1) / 2
     return [f"± {row.mean():.3g} at a point, on average" for row in halves]
+
+
+def _named(found: PredictionSet) -> str:
+    shown = [brief(one) for one in found.objects[:_LISTED]]
+    further = ["…"] * (len(found.objects) > _LISTED) + [ANY_OTHER] * found.any_object
+    return ", ".join([*shown, *further]) or "empty"
 
 
 def _top(ranked: Any, show: Callable[[Any], Shown]) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import array_api_compat.numpy
 import numpy as np
@@ -18,6 +18,7 @@ from array_api_compat import (
     is_torch_array,
     is_torch_namespace,
 )
+from scipy.sparse import csr_array, issparse
 
 
 class Collection(Protocol):
@@ -73,6 +74,11 @@ class NumericalWarning(UserWarning):
 def is_array(a: object) -> bool:
     """Return whether `a` is an array of a library that can be calculated with."""
     return is_array_api_obj(a)
+
+
+def is_sparse(a: object) -> TypeGuard[csr_array]:
+    """Return whether `a` is a sparse array or matrix of SciPy, in any format."""
+    return issparse(a)
 
 
 def namespace(*arrays: Any) -> Any:

@@ -12,9 +12,8 @@ from typing import Any, Self, TypeGuard
 
 import numpy as np
 
-from mercer.core.arrays import Array, is_array, is_numpy_array, namespace
-from mercer.core.collections import Collection, concatenate, count, take
-from mercer.core.sparse_rows import is_sparse
+from mercer.core.arrays import Array, is_array, is_numpy_array, is_sparse, namespace
+from mercer.core.collections import Collection, concatenate, count, is_blocks, take
 
 _CHUNK = 2**16
 """Rows whose random priorities are drawn together; they do not depend on the blocks."""
@@ -29,6 +28,8 @@ class RowBlocks:
     A new kind of source defines `read`, and `size` if the number of rows is known without reading.
     """
 
+    in_blocks = True
+    """Says that the rows are not in memory (see `mercer.core.collections.is_blocks`)."""
     name = "X"
     """The argument, for errors."""
     size: int | None = None
@@ -315,11 +316,6 @@ def least_priorities(size: int, most: int, random_state: int) -> np.ndarray:
     if size <= most:
         return np.arange(size)
     return np.sort(np.argpartition(priorities(0, size, random_state), most - 1)[:most])
-
-
-def is_blocks(collection: Any) -> TypeGuard[RowBlocks]:
-    """Return True for a collection in row blocks."""
-    return isinstance(collection, RowBlocks)
 
 
 def is_mapped(collection: Any) -> TypeGuard[np.memmap]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from mercer.core.arrays import Array, Collection, float64, is_array, is_numpy_array, like, namespace, to_numpy
-from mercer.core.sparse_rows import is_sparse, row_keys
+from mercer.core.sparse_rows import row_keys
+
+if TYPE_CHECKING:
+    from mercer.core.blocks import RowBlocks
+from mercer.core.arrays import is_sparse
 
 LEAST, MOST = 1e-100, 1e100
 """Sizes of numbers that are learned from: sums of their squares are neither infinite nor zero."""
@@ -178,6 +182,17 @@ def listed(collection: Any) -> Any:
 def count(objects: Collection) -> int:
     """Return the number of objects (the array API and sparse arrays have no `len`)."""
     return objects.shape[0] if is_array(objects) or is_sparse(objects) else len(objects)
+
+
+def is_blocks(collection: Any) -> TypeGuard[RowBlocks]:
+    """Return True for a collection in row blocks (`mercer.core.blocks`)."""
+    return getattr(type(collection), "in_blocks", False)
+
+
+def is_in_memory(collection: Any) -> bool:
+    """Return False for row blocks, memory maps of NumPy and collections of Dask, which may be larger than memory."""
+    outside = isinstance(collection, np.memmap) or hasattr(collection, "__dask_graph__")
+    return not (outside or is_blocks(collection))
 
 
 def is_numeric(collection: Any) -> bool:

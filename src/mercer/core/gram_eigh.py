@@ -29,8 +29,9 @@ class GramEigh:
         A unit vector that is not penalised (an intercept). U is orthogonal to it.
     mean : array (b,), optional
         The mean of the kernel values against the basis inputs; set together with `constant`.
-    from_features : bool
-        True if U comes from features, so that columns of small eigenvalues are orthonormal only roughly.
+    complete : bool
+        True if U and the constant span the whole space; False for columns from features, of which those of small eigenvalues
+        are orthonormal only roughly, even if there are as many as rows.
     """
 
     vectors: Array
@@ -40,13 +41,7 @@ class GramEigh:
     residual: float = 0.0
     constant: Array | None = None
     mean: Array | None = None
-    from_features: bool = False
-
-    @property
-    def complete(self) -> bool:
-        """True if U and the constant span the whole space."""
-        square = self.vectors.shape[0] == self.vectors.shape[1] + (self.constant is not None)
-        return square and not self.from_features
+    complete: bool = True
 
     def inside(self, rows: Array) -> Array:
         """Return Uᵀ times `rows`."""
@@ -81,4 +76,4 @@ class GramEigh:
         values = xp.where(values > rounding, values, xp.zeros_like(values))
         roots = xp.sqrt(values) if float(values[-1]) > 0 else xp.ones_like(values)
         left, right = (features @ (vectors / roots), vectors) if tall else (vectors, features.T @ (vectors / roots))
-        return cls(left, values, right * roots, constant=constant, mean=mean, from_features=True)
+        return cls(left, values, right * roots, constant=constant, mean=mean, complete=False)

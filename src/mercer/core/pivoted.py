@@ -27,6 +27,10 @@ _INDEFINITE = 1e-6
 """Most that rounding takes a remaining diagonal entry below zero, relative to the largest."""
 
 
+_STEADY = 1e-4
+"""Least square of a pivot relative to the largest, so that products of kernel values lose no more than four digits."""
+
+
 class _Kernel(Protocol):
     """The part of a kernel that is needed here."""
 
@@ -68,6 +72,16 @@ class PivotedFactor:
     def on_pivots(self, coefficients: Array) -> Array:
         """Return coefficients on kernel values against the pivots, from coefficients on the columns of G."""
         return solve_triangular(like(self.triangle, coefficients), coefficients, transpose=True)
+
+    def transposed(self, products: Array) -> Array:
+        """Return Gᵀ V from kᵀ V, the products of the kernel values against the pivots (pivots × columns of V)."""
+        return solve_triangular(like(self.triangle, products), products)
+
+    @property
+    def steady(self) -> bool:
+        """True if little is lost when products of kernel values are turned into products of features afterwards."""
+        diagonal = to_numpy(array_namespace(self.factor).linalg.diagonal(self.triangle))
+        return bool(np.min(diagonal) ** 2 >= _STEADY * np.max(diagonal) ** 2)
 
     def values_of(self, features: Array) -> Array:
         """Return kernel values against the pivots that have these features."""

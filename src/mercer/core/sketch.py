@@ -42,6 +42,13 @@ class SketchedFactor:
         """Return coefficients on kernel values against the pivots, from coefficients on the columns of G."""
         return like(self.mixing, coefficients) @ coefficients
 
+    def transposed(self, products: Array) -> Array:
+        """Return Gᵀ V from kᵀ V, the products of the kernel values against the pivots (pivots × columns of V)."""
+        return like(self.mixing, products).T @ products
+
+    steady = False
+    """Products of features are added up as such: a sketch may mix columns that are nearly alike."""
+
     def values_of(self, features: Array) -> Array:
         """Return kernel values against the pivots that have these features, those of least norm."""
         return like(np.linalg.pinv(to_numpy(self.mixing)).T, features) @ features

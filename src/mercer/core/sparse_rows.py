@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from mercer.core import memory
-
-
-def is_sparse(collection: Any) -> TypeGuard[sparse.csr_array]:
-    """Return True for a sparse array or matrix of SciPy, in any format."""
-    return sparse.issparse(collection)
+from mercer.core.arrays import is_sparse
 
 
 def as_sparse_rows(collection: Any, name: str = "X") -> sparse.csr_array:

@@ -193,17 +193,20 @@ class ClosedForm(VectorDecoder):
 
     def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Array:
         """The vector of each point; an output left out does not stretch the box of the data."""
+        own = self.embedding_.coordinates_are_outputs
+        vectors = like(as_vectors(H, "H"), self.vectors_) if own else self._combined(H)
+        return clipped(vectors, *self.box_.sides(vectors.shape[0], self.vectors_, leave_out))
+
+    def _combined(self, H: Array) -> Array:
+        """The vector of each point from its weights on the training outputs, or from its features."""
         encoding = getattr(layers(self.embedding_.kernel_).core, "encoding", None)
-        if self.embedding_.coordinates_are_outputs:
-            vectors = like(as_vectors(H, "H"), self.vectors_)
-        elif encoding is not None:
+        if encoding is not None:
             scores = isinstance(self.embedding_.kernel_, Encoded)  # without a factor around it
             explicit = scores and hasattr(self.embedding_, "feature_map_")
-            vectors = encoding.inverse(H if explicit else self._weights(H) @ encoding(self.vectors_))
-        else:
-            weights = self._weights(H)
-            vectors = weights @ self.vectors_
-            if self.centre_ is not None:
-                mean = like(self.centre_.weights, vectors) @ like(as_vectors(self.centre_.reference), vectors)
-                vectors = vectors + (1.0 - namespace(weights).sum(weights, axis=1))[:, None] * mean
-        return clipped(vectors, *self.box_.sides(vectors.shape[0], self.vectors_, leave_out))
+            return encoding.inverse(H if explicit else self._weights(H) @ encoding(self.vectors_))
+        weights = self._weights(H)
+        vectors = weights @ self.vectors_
+        if self.centre_ is None:
+            return vectors
+        mean = like(self.centre_.weights, vectors) @ like(as_vectors(self.centre_.reference), vectors)
+        return vectors + (1.0 - namespace(weights).sum(weights, axis=1))[:, None] * mean

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.core.arrays import Array
-from mercer.core.blocks import is_blocks
-from mercer.core.collections import Collection, concatenate, count, take
+from mercer.core.collections import Collection, concatenate, count, is_blocks, take
 from mercer.decoders.base import Decoder, Ranked, check_count
 from mercer.decoders.pool import ROUNDING, top
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import fields
 from functools import cached_property
@@ -15,17 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.core.arrays import Array, namespace, to_numpy, zeros
 from mercer.core.blocks import ArrayBlocks, RowBlocks, as_blocks
-from mercer.core.collections import Collection, count, listed, take, to_backend_of
+from mercer.core.collections import Collection, count, is_in_memory, listed, take, to_backend_of
 from mercer.core.threads import at_most
 from mercer.core.validation import check_instance, check_jobs, check_whole
 from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
-from mercer.estimators.codec import TargetCodec
-from mercer.estimators.data import Encoding, Pairs, check_pairs
+from mercer.estimators.candidates import sets_of_each
+from mercer.estimators.data import Encoding, Pairs, TargetCodec, check_inputs, check_pairs
 from mercer.estimators.html import fitted_html
-from mercer.estimators.in_blocks import PREDICTED, joined, new_inputs, outputs_in_memory, written
-from mercer.estimators.inputs import check_inputs
+from mercer.estimators.in_blocks import PREDICTED, new_inputs, outputs_in_memory, points_of_blocks, written
 from mercer.estimators.values import ValueParameters
 from mercer.kernels.base import Kernel
 from mercer.kernels.classes import Classes
@@ -35,8 +35,7 @@ from mercer.losses import Loss, resolve_loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance
 from mercer.selection.candidates import CandidateRule, candidate_rule, known_outputs
 from mercer.solvers.base import Choice
-from mercer.solvers.gram_checks import gram_matrix
-from mercer.solvers.maps import PointMap
+from mercer.solvers.kernel_values import gram_matrix
 from mercer.uncertainty.intervals import IntervalAnswers
 from mercer.uncertainty.probabilities import ProbabilityAnswers
 from mercer.uncertainty.sets import SetAnswers
@@ -264,7 +263,7 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
 
     def _learn(self, pairs: Pairs, decoder: Any, embedding: Any) -> Self:
         """Embed the outputs of checked pairs, learn and keep the map; nothing about the estimator changes before the end."""
-        with at_most(check_jobs(self.n_jobs)):
+        with self._threads():
             return self._learned(pairs, decoder, embedding)
 
     def _learned(self, pairs: Pairs, decoder: Any, embedding: Any) -> Self:
@@ -304,7 +303,7 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
             "_codec": pairs.codec,
             "_kept": pairs.kept,
             "_groups": pairs.groups,
-            "_inputs": None if pairs.input_kernel.pairwise or as_blocks(pairs.inputs) is not None else pairs.inputs,
+            "_inputs": None if pairs.input_kernel.pairwise or not is_in_memory(pairs.inputs) else pairs.inputs,
         }
         # in one step: nothing of an earlier fit stays, and an interrupt finds the old model or the new one
         unfitted = {name: value for name, value in vars(self).items() if not name.endswith("_")}
@@ -314,7 +313,7 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
     def _inputs_of(self, X: Any) -> Collection:
         """Inputs of a fitted model, checked once."""
         check_is_fitted(self, "map_")
-        X = outputs_in_memory(X, "X")
+        X = X if is_in_memory(X) else outputs_in_memory(X, "X")
         inputs = check_inputs(self, listed(X), self.input_kernel_, reset=False)
         if self._kept is not None and self.input_kernel_.pairwise:
             inputs = take(inputs.T, self._kept).T
@@ -322,14 +321,14 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
 
     def _points_of(self, X: Any) -> Array:
         check_is_fitted(self, "map_")
-        blocks = new_inputs(self, X)
-        with at_most(self.n_jobs):
-            if blocks is None:
-                found = self.map_.points(self._inputs_of(X))
-            else:
-                whole: Any = self.map_
-                found = whole.points(blocks) if isinstance(whole, PointMap) else joined(blocks.each(whole.points))
+        with self._threads():
+            blocks = None if is_in_memory(X) else new_inputs(self, X)
+            found = self.map_.points(self._inputs_of(X)) if blocks is None else points_of_blocks(self.map_, blocks)
         return to_backend_of(self.embedding_.outputs_, found)
+
+    def _threads(self) -> AbstractContextManager[None]:
+        """At most `n_jobs` threads; as many as there are by default."""
+        return nullcontext() if self.n_jobs is None else at_most(check_jobs(self.n_jobs))
 
     @property
     def candidate_rule_(self) -> CandidateRule:
@@ -353,13 +352,13 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
     def _decoded(self, points: Array, candidates: Any) -> Collection:
         """The best object for each point, among the candidates if there are any."""
         if candidates is None:
-            with at_most(self.n_jobs):
+            with self._threads():
                 return self.decoder_.decode(points)
         return best(self._rank(points, 1, candidates)[0])
 
     def _rank(self, points: Array, k: int, candidates: Any) -> tuple[list[Ranked], Decoder]:
         """The k best outputs for each point, and the decoder that scored them."""
-        with at_most(self.n_jobs):
+        with self._threads():
             return self._ranked(points, k, candidates)
 
     def _ranked(self, points: Array, k: int, candidates: Any) -> tuple[list[Ranked], Decoder]:
@@ -372,7 +371,7 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
             decoder = self.candidate_rule_.decoder
             return best_of_blocks(decoder, points, candidates.blocks if rows is None else rows, k, encode), decoder
         candidates = self._codec.dense(listed(candidates), "candidates")
-        each = self._codec.sets_of_each(candidates, self.embedding_.outputs_, points.shape[0])
+        each = sets_of_each(self._codec, candidates, self.embedding_.outputs_, points.shape[0])
         if each is not None:
             sets = [encode(c, f"candidates[{i}]") for i, c in enumerate(each)]
             decoder = self._decoder_for(sets)

@@ -9,14 +9,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from mercer.core.arrays import Array, like, to_numpy
+from mercer.core.arrays import Array, is_sparse, like, to_numpy
 from mercer.core.collections import Collection, as_objects, count, listed
-from mercer.core.sparse_rows import is_sparse
 from mercer.core.validation import check_instance, check_real, check_whole
 from mercer.decoders.base import best
 from mercer.embeddings.spectral import PrincipalComponents
 from mercer.estimators.base import choose_decoder
-from mercer.estimators.inputs import check_inputs
+from mercer.estimators.data import check_inputs
 from mercer.estimators.values import ValueParameters
 from mercer.kernels import Gaussian
 from mercer.kernels.base import Kernel

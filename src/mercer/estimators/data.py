@@ -1,49 +1,39 @@
-"""Checked training pairs: inputs, outputs, weights and groups."""
+"""Data of a user at the edge of an estimator: checked inputs, outputs as collections and back, and training pairs."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from importlib import import_module
+from math import prod
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
-from mercer.core.arrays import Array, float64, is_array, is_numpy_array, like, namespace, to_numpy
+from mercer.core import memory
+from mercer.core.arrays import is_array, is_numpy_array, is_sparse, like, namespace, to_numpy
 from mercer.core.collections import (
     LEAST,
     Collection,
-    as_vectors,
     concatenate,
     count,
     distinct,
+    is_in_memory,
+    is_missing,
     is_numeric,
     listed,
     reject_non_collection,
     require_range,
     take,
 )
-from mercer.estimators.codec import TargetCodec
 from mercer.estimators.in_blocks import check_block_inputs, inputs_in_blocks, outputs_in_memory
-from mercer.estimators.inputs import check_inputs, reject_text
 from mercer.kernels.base import Kernel
-from mercer.kernels.vectors import Linear
-from mercer.solvers.gram_checks import sub_inputs
+from mercer.solvers.kernel_values import sub_inputs
 from mercer.structures.curves import is_curves, on_grid
-
-
-@dataclass
-class Encoding:
-    """Outputs of the user as collections that the output kernel takes."""
-
-    codec: TargetCodec
-    kernel: Kernel
-
-    def __call__(self, outputs: Any, name: str) -> Collection:
-        """Return the collection of some outputs."""
-        return self.codec.encode(outputs, self.kernel, name)
 
 
 @dataclass
@@ -84,7 +74,8 @@ def check_pairs(  # noqa: PLR0913
             "Precomputed(gram) as the kernel, and positions in it as y"
         )
     metadata = copy(estimator)  # a fit that fails leaves the estimator as it was
-    blocks, y = inputs_in_blocks(estimator, X), listed(outputs_in_memory(y))
+    blocks = None if is_in_memory(X) else inputs_in_blocks(estimator, X)
+    y = listed(y if is_in_memory(y) else outputs_in_memory(y))
     inputs: Any
     if blocks is None:
         inputs = seen = check_inputs(metadata, listed(X), input_kernel, reset=True)
@@ -95,8 +86,8 @@ def check_pairs(  # noqa: PLR0913
     codec = TargetCodec.of(y, output_kernel)
     outputs = codec.encode(y, output_kernel, "y")
     check_lengths(inputs, outputs)
-    _check_sizes(seen, input_kernel, "X")
-    _check_sizes(outputs, output_kernel, "y")
+    check_sizes(seen, input_kernel, "X")
+    check_sizes(outputs, output_kernel, "y")
     weight, group, kept = check_weights_and_groups(sample_weight, groups, count(outputs))
     if kept is not None:
         inputs, outputs = sub_inputs(input_kernel, inputs, kept, kept), take(outputs, kept)
@@ -111,95 +102,8 @@ def check_pairs(  # noqa: PLR0913
     return Pairs(inputs, outputs, all_outputs, codec, input_kernel, output_kernel, metadata, weight, group, kept=kept)
 
 
-def check_vector_pairs(estimator: Any, source: Any, X: Any, y: Any, weights_and_groups: tuple[Any, Any]) -> Pairs:
-    """Check the data of `fit` for outputs that are vectors; rows without any output or any weight are left out."""
-    metadata, y = copy(estimator), _regular(outputs_in_memory(y), estimator)
-    inputs_in_blocks(estimator, X)  # refused, but for memory maps
-    inputs = check_inputs(metadata, listed(X), source, reset=True)
-    Y, observed, flat = check_targets(y, type(estimator).__name__, estimator.handles_missing)
-    check_lengths(inputs, Y)
-    _check_sizes(inputs, source, "X")
-    require_range(Y, "y", LEAST)
-    some = None if observed is None else np.flatnonzero(observed.any(axis=1))
-    weight, group, kept = check_weights_and_groups(*weights_and_groups, Y.shape[0], some)
-    if kept is not None:
-        inputs, Y = sub_inputs(source, inputs, kept, kept), take(Y, kept)
-        observed = None if observed is None else observed[kept]
-    observed = None if observed is None or observed.all() else observed
-    codec = TargetCodec.of_frame(y) if hasattr(y, "columns") else TargetCodec(() if flat else (Y.shape[1],))
-    kernel = source.resolve(inputs) if isinstance(source, Kernel) else source
-    return Pairs(inputs, Y, Y, codec, kernel, Linear(), metadata, weight, group, observed, kept)
-
-
-def _regular(y: Any, estimator: Any) -> Any:
-    """Return curves at positions of their own on the grid of an estimator, and anything else as it is."""
-    curves = listed(y)
-    if not is_curves(curves):
-        return y
-    if getattr(estimator, "grid", None) is None:
-        cure = "pass grid=..., where it has that parameter, or rows from mercer.structures.curves.on_grid(y)"
-        raise ValueError(
-            f"y holds curves at positions of their own, and {type(estimator).__name__} has no grid; {cure}"
-        )
-    return on_grid(curves, estimator.grid)[1]
-
-
-def check_targets(y: Any, name: str, handles_missing: bool) -> tuple[Array, np.ndarray | None, bool]:
-    """Return targets as (n, p) doubles, zero if missing, a mask of those known (None for all), and True for a column y."""
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None")
-    y = listed(y)
-    if hasattr(y, "mask") and is_array(y):
-        if np.ma.is_masked(y) and not handles_missing:
-            raise ValueError(
-                f"y is an array with masked entries, and {name} needs every entry; fill or drop them first"
-            )
-        y = np.ma.filled(y.astype(float), np.nan)
-    reject_non_collection(y, "y")
-    if not is_array(y) or is_numpy_array(y):
-        _reject_other_outputs(y)
-        y = check_array(
-            y, ensure_2d=False, allow_nd=True, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
-        )
-    xp, y, flat = namespace(y), float64(y), y.ndim == 1
-    if y.ndim not in (1, 2):
-        cure = "Flatten outputs, as by y.reshape(len(y), -1), or use DependencyEstimator, which keeps their shape"
-        raise ValueError(f"y has shape {tuple(y.shape)}; expected one row of outputs for each input. {cure}")
-    if bool(xp.any(xp.isinf(y))):
-        raise ValueError("Input y contains infinity or a value too large for dtype('float64')")
-    y = xp.reshape(y, (-1, 1)) if flat else y
-    missing = xp.isnan(y)
-    if not bool(xp.any(missing)):
-        return y, None, flat
-    if not handles_missing:
-        raise ValueError(f"Input y contains NaN, and {name} needs every entry; drop or impute such rows first")
-    observed = ~to_numpy(missing)
-    never = np.flatnonzero(~observed.any(axis=0))
-    if len(never):
-        more = "" if len(never) == 1 else f" (and {len(never) - 1} more)"
-        columns = f"column {never[0]} of y is missing (NaN) in every row{more}"
-        what = columns if observed.any() else "y is missing (NaN) everywhere"
-        raise ValueError(f"{what}; expected at least one observed value for each output. Drop such columns")
-    return xp.where(missing, xp.zeros_like(y), y), observed, flat
-
-
-def _reject_other_outputs(y: Any) -> None:
-    """Raise an error that names the first output that is not a number or a row of numbers."""
-    try:
-        if hasattr(y, "columns"):
-            for name in y.columns:
-                reject_text(np.asarray(y[name]), f"y[{name!r}]")
-        else:
-            reject_text(np.asarray(y), "y")
-    except TypeError as error:
-        cure = "For other outputs use DependencyEstimator with an output kernel, such as Classes() or LabelSets()"
-        raise TypeError(f"{error}, or a row of numbers, for each output. {cure}") from error
-    except ValueError:
-        as_vectors(y, "y")  # names the first row of another length
-        raise
-
-
-def _check_sizes(collection: Collection, kernel: Any, name: str) -> None:
+def check_sizes(collection: Collection, kernel: Any, name: str) -> None:
+    """Raise ValueError for vectors whose squares would overflow or vanish."""
     if getattr(kernel, "takes_vectors", False) and is_numeric(collection):
         require_range(collection, name, LEAST)
 
@@ -284,3 +188,235 @@ def check_lengths(inputs: Collection, outputs: Collection) -> None:
         raise ValueError(f"X has {n} objects and y has {m}; expected one output for each input")
     if n < 2:
         raise ValueError("X and y hold n_samples=1, a single pair; expected at least two pairs to learn from")
+
+
+# -- inputs ---------------------------------------------------------------------------------------------
+
+
+def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: bool) -> Collection:
+    """Return `X` as the collection the input kernel takes; vectors and Gram matrices are checked by scikit-learn."""
+    if kernel.takes_vectors and not is_array(X) and is_curves(X):
+        estimator.grid_in_, X, _ = on_grid(X, None if reset else getattr(estimator, "grid_in_", None))
+    if not (is_sparse(X) and kernel.takes_sparse):
+        reject_non_collection(X, "X")
+    reject_empty(X, "X")
+    foreign = is_array(X) and not is_numpy_array(X)
+    if (kernel.takes_vectors or kernel.pairwise) and not foreign:
+        _reject_mixed_columns(X, kernel)
+        if _numeric(X):
+            try:
+                X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, allow_nd=True)
+            except ValueError as error:
+                if not kernel.pairwise or "features, but" not in str(error):
+                    raise
+                against = f"the {estimator.n_features_in_} training inputs, one column each"
+                raise ValueError(f"{error} X holds kernel values against {against}") from error
+        elif kernel.takes_vectors:
+            X = validate_data(estimator, kernel.check(X, "X"), reset=reset, dtype=np.float64)
+    named = hasattr(X, "columns")
+    if kernel.takes_tables and not (named or reset) and getattr(X, "ndim", 1) == 2:
+        _check_feature_count(estimator, X, reset)
+    X = kernel.check(X, "X")
+    if kernel.takes_tables and reset:
+        estimator.n_features_in_ = X.shape[1]
+        if named:
+            estimator.feature_names_in_ = np.asarray(list(X.kinds), dtype=object)
+    if kernel.takes_vectors and foreign:
+        _check_feature_count(estimator, X, reset)
+    return X
+
+
+def _reject_mixed_columns(X: Any, kernel: Kernel) -> None:
+    """Raise ValueError if a frame has columns that are not numbers."""
+    for name in getattr(X, "columns", ()):
+        try:
+            reject_text(np.asarray(X[name]), f"X[{name!r}]")
+            np.asarray(X[name]).astype(float)
+        except (TypeError, ValueError) as error:
+            cure = "mercer.kernels.Columns(), a kernel on tables, or encode X by mercer.structures.table_encoder.TableEncoder()"
+            raise ValueError(
+                f"X has the column {name!r}, which is not of numbers ({error}), and {kernel!r} compares vectors. Use {cure}"
+            ) from error
+
+
+def reject_text(array: np.ndarray, name: str) -> None:
+    """Raise TypeError for text, dates and other objects in place of numbers, even if they could be converted."""
+    if array.dtype.kind == "O":
+        for place, item in np.ndenumerate(array):
+            if not (isinstance(item, Real | np.number | np.bool_) or is_missing(item)):
+                where = "".join(f"[{i}]" for i in place)
+                raise TypeError(f"{name}{where} is {item!r:.40}, a {type(item).__name__}; expected a number")
+    elif array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {array.dtype}; expected numbers")
+
+
+def reject_empty(collection: Any, name: str) -> None:
+    """Raise ValueError for an empty collection; scikit-learn does so for arrays of rows."""
+    rows = is_array(collection) and collection.ndim > 1
+    if not rows and hasattr(collection, "__len__") and count(collection) == 0:
+        raise ValueError(f"{name} is empty; expected at least one object")
+
+
+def _numeric(X: Any) -> bool:
+    """True for arrays and tables, for which scikit-learn names what is wrong; ragged and mixed lists are checked here."""
+    if hasattr(X, "toarray") or hasattr(X, "columns"):
+        return True
+    return getattr(getattr(X, "dtype", None), "kind", None) in tuple("biufc")
+
+
+def _check_feature_count(estimator: Any, X: Any, reset: bool) -> None:
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+
+
+# -- outputs --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class TargetCodec:
+    """Converts outputs of the user (a column, rows, a sparse matrix, objects) into collections and back."""
+
+    row_shape: tuple[int, ...] | None
+    """Shape of one vector output as the user passed it; None for other objects."""
+    sparse: str | None = None
+    """The kind of sparse matrix, such as "csr_array"; None for anything dense."""
+    labels: str | None = None
+    """The type of label sets that are not passed as sets, "list" or "tuple"."""
+    columns: list[Any] | None = None
+    """The names of the columns of a frame of numbers."""
+    library: str | None = None
+    """The library of that frame, "pandas" or "polars"."""
+    grid: np.ndarray | None = None
+    """The common positions of curves that were passed with positions of their own."""
+
+    @classmethod
+    def of(cls, Y: Any, kernel: Kernel) -> TargetCodec:
+        """Return the codec for outputs of the form of `Y`."""
+        if sparse.issparse(Y):
+            return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
+        if not kernel.takes_vectors:
+            return cls(None, labels=_written_labels(Y, kernel))
+        if is_array(Y) and Y.dtype != object:
+            return cls(tuple(Y.shape[1:]))
+        if is_curves(Y):
+            grid = on_grid(Y)[0]
+            return cls((len(grid),), grid=grid)
+        if hasattr(Y, "columns"):  # a frame: its rows are the outputs
+            return cls.of_frame(Y)
+        if getattr(Y, "ndim", 1) > 1:
+            return cls(tuple(np.shape(Y)[1:]))
+        first: Any = next(iter(Y), 0.0)
+        return cls(tuple(first.shape) if is_array(first) else np.shape(first))
+
+    @classmethod
+    def of_frame(cls, Y: Any) -> TargetCodec:
+        """Return the codec for vector outputs that are the rows of a frame."""
+        library = type(Y).__module__.split(".")[0]
+        known = library in ("pandas", "polars")
+        return cls(tuple(Y.shape[1:]), None, None, list(Y.columns) if known else None, library if known else None)
+
+    def encode(self, Y: Any, kernel: Kernel, name: str) -> Collection:
+        """Return `Y` as the collection the output kernel takes."""
+        Y = self.dense(Y, name)
+        if self.grid is not None and is_curves(Y):
+            Y = on_grid(Y, self.grid)[1]
+        if hasattr(Y, "columns") and not hasattr(Y, "ndim"):  # a frame of polars, which is iterated by columns
+            Y = Y.to_numpy()
+        reject_non_collection(Y, name)
+        reject_empty(Y, name)
+        if self.row_shape == ():
+            column = Y if is_array(Y) and Y.dtype != object else _column(Y, name)
+            if column.ndim == 1:
+                Y = namespace(column).reshape(column, (-1, 1))
+        checked = kernel.check(Y, name)
+        if self.row_shape is not None and is_numeric(checked):
+            size, expected = prod(checked.shape[1:]), prod(self.row_shape)
+            if size != expected:
+                raise ValueError(f"{name} has {size} features; expected {expected}, as the outputs passed to fit have")
+        if self.labels is None or is_numeric(checked):
+            return checked
+        return np.fromiter(map(frozenset, checked), dtype=object, count=len(checked))
+
+    def dense(self, Y: Any, name: str) -> Any:
+        """Return a sparse matrix as a dense array, if outputs are rows of one, and anything else as it is."""
+        if self.sparse is None or not sparse.issparse(Y):
+            return Y
+        memory.require(Y.shape[0], Y.shape[1], 1, f"{name} as a dense array", "write outputs as sets of labels")
+        return Y.toarray()
+
+    def decode(self, outputs: Collection) -> Collection:
+        """Return decoded outputs in the form of the user."""
+        if self.sparse is not None:
+            return _SPARSE[self.sparse](outputs)
+        if self.labels is not None and not is_numeric(outputs):
+            written = map(_LABELS[self.labels], map(_in_order, outputs))
+            return np.fromiter(written, dtype=object, count=len(outputs))
+        if self.row_shape is None or len(self.row_shape) == 1:
+            return outputs
+        return namespace(outputs).reshape(outputs, (outputs.shape[0], *self.row_shape))
+
+    def framed(self, outputs: Collection) -> Any:
+        """Return predictions as a frame with the columns of training, if outputs are the rows of one."""
+        if self.library is None:
+            return outputs
+        names = {"columns" if self.library == "pandas" else "schema": self.columns}
+        return import_module(self.library).DataFrame(outputs, **names)
+
+
+_SPARSE = {
+    f"{kind}_{form}": getattr(sparse, f"{kind}_{form}")
+    for kind in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+    for form in ("array", "matrix")
+}
+_LABELS: dict[str, type] = {"list": list, "tuple": tuple}
+
+
+def _written_labels(Y: Any, kernel: Kernel) -> str | None:
+    """The type, "list" or "tuple", of outputs that the kernel takes for sets, as losses then have to."""
+    first = next(iter(Y), None) if hasattr(Y, "__iter__") else None
+    if type(first) not in _LABELS.values():
+        return None
+    try:
+        return type(first).__name__ if _of_sets(kernel.key(first)) else None
+    except TypeError:  # labels that have no hash; the kernel's check names them
+        return None
+
+
+def _of_sets(key: Any) -> bool:
+    return type(key) is frozenset or (type(key) is tuple and len(key) > 0 and all(map(_of_sets, key)))
+
+
+def _in_order(labels: Any) -> list[Any]:
+    """The labels in an order that does not change from run to run."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
+
+
+def _column(Y: Any, name: str) -> np.ndarray:
+    """A list of numbers as an array; raise TypeError for anything else in it."""
+    for i, item in enumerate(Y):
+        if not isinstance(item, Real | np.number | np.bool_):
+            others = "such as Classes(), Subsequence(2).normalized() or LabelSets()"
+            why = f"since the output kernel takes vectors; for other objects pass output_kernel=..., {others}"
+            why = "as the others are" if i else why
+            raise TypeError(f"{name}[{i}] is {item!r:.40}, a {type(item).__name__}; expected a number, {why}")
+    return np.asarray(list(Y), dtype=float)
+
+
+@dataclass
+class Encoding:
+    """Outputs of the user as collections that the output kernel takes."""
+
+    codec: TargetCodec
+    kernel: Kernel
+
+    def __call__(self, outputs: Any, name: str) -> Collection:
+        """Return the collection of some outputs."""
+        return self.codec.encode(outputs, self.kernel, name)

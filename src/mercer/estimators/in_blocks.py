@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.arrays import namespace, to_numpy
+from mercer.core.arrays import is_sparse, namespace, to_numpy
 from mercer.core.blocks import RowBlocks, as_blocks, in_memory, is_mapped
 from mercer.core.collections import LEAST, Collection, is_numeric, require_range
 from mercer.core.files import written_atomically
-from mercer.core.sparse_rows import is_sparse
+from mercer.solvers.kernel_values import PointMap
 
 DRAWN = 20_000
 """Inputs that kernels with a parameter learned from data see, and among which few pivots are chosen."""
@@ -129,7 +129,9 @@ def _fill(parts: Iterator[Any], out: Any, rows: int, path: Path | None = None) -
     return out
 
 
-def joined(parts: Iterator[Any]) -> Any:
-    """Return the points of all blocks as one array."""
-    found = list(parts)
+def points_of_blocks(fitted: Any, blocks: RowBlocks) -> Any:
+    """Return the points of all blocks as one array, by a fitted map of any kind."""
+    if isinstance(fitted, PointMap):
+        return fitted.points(blocks)
+    found = list(blocks.each(fitted.points))
     return namespace(found[0]).concat(found)

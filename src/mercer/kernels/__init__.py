@@ -21,11 +21,13 @@ from mercer.kernels.images import (
     virtual_examples,
 )
 from mercer.kernels.labels import LabelSets
+from mercer.kernels.laplacian import Laplacian
 from mercer.kernels.matern import Matern
 from mercer.kernels.molecules import NeutralLosses, Peaks, Tanimoto
 from mercer.kernels.overlap import LabelsBySize, Overlap
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
+from mercer.kernels.polynomial import Polynomial
 from mercer.kernels.precomputed import FromDistances, FromDistancesAt, FromFunction, Precomputed
 from mercer.kernels.rankings import Borda, Kemeny, Lehmer, RankHamming, RankingKernel
 from mercer.kernels.strings.mismatch import Mismatch
@@ -35,7 +37,7 @@ from mercer.kernels.strings.weighted_degree import PlacedNGrams, WeightedDegree
 from mercer.kernels.table_rows import TableRows
 from mercer.kernels.tables import Columns
 from mercer.kernels.trees import SubsetTree, Subtree, SubtreeCounts, TreeKernel
-from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, VectorKernel
+from mercer.kernels.vectors import Gaussian, Linear, VectorKernel
 
 __all__ = [
     "Borda", "Centered", "CenteredAt", "Classes", "Clipped", "ClippedAt", "Columns", "Encoded", "Encoding",

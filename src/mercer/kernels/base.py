@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core import memory
-from mercer.core.arrays import Array, is_array, is_numpy_array, namespace, to_numpy
+from mercer.core.arrays import Array, is_array, is_numpy_array, is_sparse, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, count, hash_key, is_numeric, member
-from mercer.core.sparse_rows import is_sparse, same_rows
+from mercer.core.sparse_rows import same_rows
 from mercer.core.validation import is_real, is_whole
 from mercer.kernels.features import FeatureMap
 
@@ -401,3 +401,11 @@ def row_blocks(gram: Array) -> Iterator[slice]:
     step = max(1, entries // max(1, gram.shape[1]))
     for start in range(0, gram.shape[0], step):
         yield slice(start, min(start + step, gram.shape[0]))
+
+
+def to_squared_distances(gram: Array, left: Array, right: Array) -> Array:
+    """‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z), over `gram`; rounding may leave some below zero."""
+    for rows in row_blocks(gram):
+        # the two norms are added first: a sum of two is the same in either order, so symmetry is exact
+        gram[rows, :] = (left[rows, None] + right[None, :]) - 2.0 * gram[rows, :]
+    return gram

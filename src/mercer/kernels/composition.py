@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from mercer.core.arrays import Array, like, namespace
 from mercer.core.collections import Collection
 from mercer.kernels.algebra import Around
-from mercer.kernels.base import Kernel, Prepared
-from mercer.kernels.grams import fresh, row_blocks, squared_norms, to_squared_distances
+from mercer.kernels.base import Kernel, Prepared, to_squared_distances
+from mercer.kernels.grams import fresh, row_blocks, squared_norms
 from mercer.kernels.vectors import ScaledByDistance, to_gaussian
 
 _ROUNDING = 1e-9

@@ -11,9 +11,8 @@ from scipy import sparse
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, like, to_numpy
+from mercer.core.arrays import Array, is_sparse, like, to_numpy
 from mercer.core.collections import Collection, as_vectors
-from mercer.core.sparse_rows import is_sparse
 from mercer.kernels.base import Kernel, Prepared, same, shown
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.vectors import Linear, VectorKernel

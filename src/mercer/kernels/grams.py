@@ -31,14 +31,6 @@ def centred(gram: Array) -> Array:
     return gram - xp.mean(gram, axis=1)[:, None] - xp.mean(gram, axis=0) + xp.mean(gram)
 
 
-def to_squared_distances(gram: Array, left: Array, right: Array) -> Array:
-    """‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z), over `gram`; rounding may leave some below zero."""
-    for rows in row_blocks(gram):
-        # the two norms are added first: a sum of two is the same in either order, so symmetry is exact
-        gram[rows, :] = (left[rows, None] + right[None, :]) - 2.0 * gram[rows, :]
-    return gram
-
-
 def asymmetry(matrix: Array) -> tuple[float, tuple[int, int], float]:
     """The largest difference between a square matrix and its transpose, its position, and the largest entry."""
     xp = namespace(matrix)

@@ -9,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from mercer.core.arrays import Array, float64, is_array, is_numpy_array, to_numpy
+from mercer.core.arrays import Array, float64, is_array, is_numpy_array, is_sparse, to_numpy
 from mercer.core.collections import Collection, as_objects, as_vectors, hash_key, reject_non_collection
-from mercer.core.sparse_rows import as_sparse_rows, dense_rows, is_sparse
+from mercer.core.sparse_rows import as_sparse_rows, dense_rows
 from mercer.core.validation import is_whole
 from mercer.kernels._sparse import Features, incidence, translation
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import Vocabulary
-from mercer.kernels.rows import alike, as_rows
+from mercer.kernels.vectors import alike, as_rows
 
 
 @dataclass(eq=False, repr=False)

@@ -12,7 +12,7 @@ from mercer.core.arrays import Array
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels._sparse import Parts, SparseRows, products
-from mercer.kernels.grams import to_squared_distances
+from mercer.kernels.base import to_squared_distances
 
 _FAR = 2.0**16
 """Squared length, or sum of absolute entries, in units of the (squared) scale, up to which distances come from sums over

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
@@ -10,17 +9,16 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from sklearn.base import clone
 
-from mercer.core.arrays import Array, NumericalWarning, like, namespace
-from mercer.core.blocks import is_blocks
-from mercer.core.collections import Collection, concatenate, count, distinct, take, united
+from mercer.core.arrays import Array, like, namespace
+from mercer.core.collections import Collection, concatenate, count, take
 from mercer.core.threads import side_by_side
 from mercer.decoders.base import Decoder
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
-from mercer.selection.alpha import Criterion, KFold, RidgeSelection, leave_one_out_only
-from mercer.selection.search import warn_if_lost
-from mercer.solvers.gram_checks import gram_matrix, sub_inputs
-from mercer.solvers.problem import RidgeProblem
+from mercer.selection.alpha import Criterion, leave_one_out_only, warn_if_lost
+from mercer.selection.folds import KFold
+from mercer.solvers.base import RidgeProblem
+from mercer.solvers.kernel_values import gram_matrix, sub_inputs
 
 
 @runtime_checkable
@@ -136,35 +134,6 @@ class LearningProblem:
         return dict(
             zip(("alpha_", "alphas_", "loo_path_"), rule.best(paths.scale, self.criterion, scores), strict=True)
         )
-
-    def copies_together(self, rule: RidgeSelection | None) -> LearningProblem:
-        """Return the problem with the copies of each pair in one group, so that no pair is predicted from its copy.
-
-        Copies are pairs with equal inputs and equal outputs, as the kernels see them. Equal inputs whose outputs differ are
-        repeated measurements, and are left out as before. Nothing changes without a `rule` that leaves pairs out, nor for
-        inputs in blocks, which are not compared with each other.
-        """
-        if rule is None or not rule.leaves_out or is_blocks(self.inputs):
-            return self
-        _, inputs = distinct(self.inputs, getattr(self.kernel, "key", None))
-        if int(inputs.max()) + 1 == self.size:
-            return self
-        _, outputs = distinct(self.outputs, self.embedding.kernel_.key)
-        kinds = np.unique(np.stack([inputs, outputs]), axis=1)
-        # inputs with a single output between them
-        copied = (np.bincount(kinds[0]) == 1)[inputs]
-        copies = np.where(copied, inputs, self.size + np.arange(self.size))
-        surplus = self.size - len(np.unique(copies))
-        groups = united(copies, self.groups)
-        if surplus == 0 or int(groups.max()) + 1 < rule.least_groups:
-            return self
-        warnings.warn(
-            f"{surplus} of the {self.size} pairs are copies of others; copies are left out together. Pass distinct pairs, with "
-            "sample_weight for how often each occurs",
-            NumericalWarning,
-            stacklevel=2,
-        )
-        return replace(self, groups=groups, criterion=self.criterion.grouped(groups))
 
     def held(self) -> LearningProblem:
         """Return the problem without its criterion, as a fitted map keeps it."""

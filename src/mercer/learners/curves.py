@@ -13,8 +13,7 @@ from mercer.core.validation import numbers
 from mercer.learners.base import Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge
 from mercer.operators.smoothing import Smoothing, check_grid, quadrature_weights
-from mercer.selection.alpha import RidgeSelection, leave_one_out_only
-from mercer.selection.search import search_alpha, warn_if_lost
+from mercer.selection.alpha import RidgeSelection, copies_together, leave_one_out_only, search_alpha, warn_if_lost
 from mercer.solvers import Exact, RidgePath, RidgeProblem
 
 
@@ -39,7 +38,7 @@ class SmoothedCurves(Learner):
     def fit(self, problem: LearningProblem) -> FittedCurves:
         """Choose the length and alpha by exact leave-one-out, on one decomposition of the inputs."""
         rule = leave_one_out_only(self.alpha)
-        problem = problem.copies_together(rule)
+        problem = copies_together(problem, rule)
         outputs = to_numpy(problem.require_targets(self))
         p = outputs.shape[1]
         points = check_grid(np.arange(float(p)) if self.grid is None else self.grid, self.period)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, is_sparse, to_numpy
 from mercer.core.collections import Collection, is_numeric, take
-from mercer.core.sparse_rows import is_sparse
 from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.kernels import Linear
 from mercer.learners.base import Learner, LearningProblem

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.core.arrays import Array, like, to_numpy
+from mercer.core.arrays import Array, is_sparse, like, to_numpy
 from mercer.core.collections import Collection, count
 from mercer.core.compiled import compiled
-from mercer.core.sparse_rows import is_sparse
 from mercer.core.validation import check_choice, check_whole
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit

@@ -20,8 +20,8 @@ from mercer.learners.base import Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge, Ridge
 from mercer.operators.identity import Identity
 from mercer.operators.joint import CoordinateJoint, InducedJoint, TensorProductJoint
-from mercer.selection.alpha import leave_one_out_only
-from mercer.solvers.problem import RidgeProblem
+from mercer.selection.alpha import copies_together, leave_one_out_only
+from mercer.solvers.base import RidgeProblem
 from mercer.solvers.ridge_path import RidgePath
 
 
@@ -49,7 +49,7 @@ class JointMap(Learner):
 
     def fit(self, problem: LearningProblem) -> FittedJointMap:
         """Decompose the Gram matrix of each group, choose alpha and solve."""
-        problem = problem.copies_together(leave_one_out_only(self.alpha))
+        problem = copies_together(problem, leave_one_out_only(self.alpha))
         targets = problem.require_targets(self)
         joint = self.joint_kernel.resolve(problem.inputs, targets)
         ridge = problem.ridge(targets, self.fit_intercept)

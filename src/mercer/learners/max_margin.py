@@ -19,7 +19,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.operators.joint import CoordinateJoint, InducedJoint, JointKernel
-from mercer.solvers.gram_checks import gram_matrix
+from mercer.solvers.kernel_values import gram_matrix
 
 
 @dataclass

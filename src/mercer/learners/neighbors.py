@@ -15,9 +15,8 @@ from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
 from mercer.learners.base import Learner, LearningProblem
-from mercer.selection.alpha import LeaveOneOut
-from mercer.selection.search import best_alpha
-from mercer.solvers.gram_checks import check_finite, check_gram
+from mercer.selection.alpha import LeaveOneOut, best_alpha, copies_together
+from mercer.solvers.kernel_values import check_finite, check_gram
 
 _MEASURED = 300  # objects whose Gram matrix is checked for negative eigenvalues, if no whole Gram matrix is needed
 _NEGATIVE = 1e-6  # share of the squared norms that rounding may take a squared distance below zero
@@ -55,7 +54,7 @@ class Neighbors(Learner):
         kernel, n = problem.kernel, problem.size
         chosen, tried, path = self.k, None, None
         if self.k == "loo":
-            problem = problem.copies_together(LeaveOneOut())
+            problem = copies_together(problem, LeaveOneOut())
             family = _LeftOutNeighbors(problem)
             tried = np.arange(1, min(_MOST, family.most) + 1)
             path = problem.criterion.left_out(family, tried.tolist())

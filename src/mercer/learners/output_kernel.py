@@ -15,7 +15,7 @@ from mercer.core.validation import check_real, check_whole
 from mercer.learners.base import Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge
 from mercer.operators.base import OperatorSpectrum, Outputs, SeparableOperator
-from mercer.selection.alpha import leave_one_out_only
+from mercer.selection.alpha import copies_together, leave_one_out_only
 from mercer.solvers import Exact, RidgePath, RidgeProblem
 
 
@@ -42,7 +42,7 @@ class OutputKernel(Learner):
 
     def fit(self, problem: LearningProblem) -> FittedRidge:
         """Learn L for one alpha, or for each of a grid."""
-        problem = problem.copies_together(leave_one_out_only(self.alpha))
+        problem = copies_together(problem, leave_one_out_only(self.alpha))
         ridge = problem.ridge(to_numpy(problem.require_targets(self)), self.fit_intercept)
         paths = _Paths(self, ridge)
         attributes = problem.choose_alpha(self.alpha, paths)

@@ -10,12 +10,10 @@ from scipy.sparse import csr_array
 from sklearn.base import clone, is_regressor
 from sklearn.utils import get_tags
 
-from mercer.core.arrays import Array, like, to_numpy
+from mercer.core.arrays import Array, is_sparse, like, to_numpy
 from mercer.core.collections import Collection, is_numeric
-from mercer.core.sparse_rows import is_sparse
 from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
-from mercer.solvers.gram_checks import gram_matrix
-from mercer.solvers.maps import KernelBasis
+from mercer.solvers.kernel_values import KernelBasis, gram_matrix
 
 
 @dataclass

@@ -10,8 +10,8 @@ import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, is_numpy_array, like, namespace, to_numpy
-from mercer.core.blocks import Unread, is_blocks
-from mercer.core.collections import Collection, count, take
+from mercer.core.blocks import Unread
+from mercer.core.collections import Collection, count, is_blocks, take
 from mercer.core.validation import check_instance
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
@@ -23,11 +23,11 @@ from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.learners.variances import ridge_variances
 from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
-from mercer.selection.alpha import KFold, SelectionProblem, ridge_selection
-from mercer.selection.search import warn_if_lost
+from mercer.selection.alpha import SelectionProblem, copies_together, ridge_selection, warn_if_lost
+from mercer.selection.folds import KFold
 from mercer.solvers import Auto, Factorization, PointMap, RidgePath, RidgeProblem, Solver
 from mercer.solvers.base import on_device_of
-from mercer.solvers.gram_checks import gram_matrix, sub_inputs
+from mercer.solvers.kernel_values import gram_matrix, sub_inputs
 
 _RANK = 2000
 """Columns of the factor of the outputs where n×n matrices do not fit."""
@@ -102,7 +102,7 @@ class Ridge(Learner):
     def fit(self, problem: LearningProblem) -> FittedRidge:
         """Solve for one alpha, or choose it first."""
         rule = ridge_selection(self.alpha)
-        problem = problem.copies_together(rule)
+        problem = copies_together(problem, rule)
         ridge = self._ridge_problem(problem, None if rule is not None else float(self.alpha))
         solver, reason = self._solver().choose(ridge)
         factorization = solver.factorize(ridge)
@@ -113,7 +113,7 @@ class Ridge(Learner):
         if rule is not None:
             if not exact and problem.observed is None:
                 rule = KFold(min(5, ridge.size), rule.alphas)  # an iteration has no exact leave-one-out
-            whole = factorization.for_choosing_alpha
+            whole = factorization.for_choosing_alpha or factorization
             fixed = self.operator.is_identity and problem.embedding.fixed and whole.residual == 0.0
             closed_form = fixed and getattr(whole, "penalty", None) == "function"
             refit = _Refit(self, problem, solver)
@@ -302,9 +302,7 @@ class _Refit:
     """The refit on the training part of a fold; folds of one process share the Gram matrix of all inputs."""
 
     def __init__(self, learner: Ridge, problem: LearningProblem, solver: Solver) -> None:
-        self.learner, self.problem, self.shares = learner, problem, False
-        if solver.makes_gram and not problem.kernel.pairwise:
-            self.shares = not learner.operator.kernels()
+        self.learner, self.problem, self.makes_gram = learner, problem, solver.makes_gram
         # the blocks of inputs are already tasks of their own
         self.one_by_one = is_blocks(problem.inputs)
         self._source: LearningProblem | None = None
@@ -320,7 +318,8 @@ class _Refit:
         """Return the problem with the Gram matrix of its inputs, where the solver makes one."""
         problem = self.problem
         with self._lock:  # folds that run side by side wait for the one Gram matrix
-            if self._source is None and self.shares:
+            shares = self.makes_gram and not problem.kernel.pairwise and not self.learner.operator.kernels()
+            if self._source is None and shares:
                 gram = gram_matrix(problem.kernel, problem.inputs, "input", 3)
                 self._source = replace(problem, kernel=Precomputed(), inputs=gram)
         return self._source or problem
@@ -331,7 +330,8 @@ class _Refit:
         part = source.refitted(train)
         ridge = learner._ridge_problem(part, None)
         chosen = learner._solver().for_part(ridge.size).choose(ridge).part
-        factorization = chosen.factorize(ridge).for_choosing_alpha
+        factorization = chosen.factorize(ridge)
+        factorization = factorization.for_choosing_alpha or factorization
         queries = sub_inputs(source.kernel, source.inputs, held_out, train)
 
         def points(alpha: float) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.base import RidgeProblem
 
 
 def ridge_variances(ridge: RidgeProblem, alpha: float, inputs: Collection) -> tuple[np.ndarray, np.ndarray] | None:

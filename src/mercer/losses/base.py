@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, like, namespace
+from mercer.core.arrays import Array, is_sparse, like, namespace
 from mercer.core.collections import Collection, as_objects, count, is_numeric, member, take
-from mercer.core.sparse_rows import is_sparse
 from mercer.kernels.base import Kernel, _same
 
 _BLOCK = 32  # vectors per kernel call when only the diagonal of their matrix is wanted

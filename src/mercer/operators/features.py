@@ -11,11 +11,20 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from mercer.core.arrays import Array, NumericalWarning, is_array, like, namespace, solve_triangular, to_numpy, zeros
+from mercer.core.arrays import (
+    Array,
+    NumericalWarning,
+    is_array,
+    is_sparse,
+    like,
+    namespace,
+    solve_triangular,
+    to_numpy,
+    zeros,
+)
 from mercer.core.collections import Collection, count, take
 from mercer.core.pivoted import pivoted_cholesky
 from mercer.core.pivots import GreedyPivots
-from mercer.core.sparse_rows import is_sparse
 from mercer.core.validation import check_instance, check_whole
 from mercer.kernels import FeatureMap, Gaussian, Kernel
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from mercer.core.arrays import Array, eye, namespace
 from mercer.core.collections import Collection
 from mercer.kernels import Gaussian, Kernel
-from mercer.kernels.rows import matched, squared_euclidean
+from mercer.kernels.vectors import matched, squared_euclidean
 from mercer.operators.blocks import BlockOperator
 from mercer.operators.valued import OperatorValuedKernel
 

@@ -13,8 +13,7 @@ from mercer.core.arrays import Array, exp, like, namespace, to_numpy
 from mercer.core.collections import Collection
 from mercer.core.validation import check_real
 from mercer.kernels import Gaussian, Kernel, patches
-from mercer.kernels.rows import matched
-from mercer.kernels.vectors import median_of
+from mercer.kernels.vectors import matched, median_of
 from mercer.operators.joint import CoordinateJoint, Group
 
 _SAMPLE = 100  # images whose windowed distances give a median: five thousand pairs at every pixel

@@ -17,7 +17,7 @@ from mercer.core.validation import check_real, is_real
 from mercer.embeddings import Embedding, Features, Spectral
 from mercer.kernels import Gaussian, Kernel, Linear
 from mercer.kernels.grams import own
-from mercer.kernels.rows import matched
+from mercer.kernels.vectors import matched
 from mercer.operators.base import Outputs, SeparableOperator
 
 

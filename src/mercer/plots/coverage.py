@@ -152,10 +152,13 @@ def _inside(region: Any, y_true: Any, kernel: Kernel | None) -> tuple[float, flo
     if hasattr(region, "contains"):
         return float(np.mean(region.contains(y_true))), float(np.mean(region.width))
     sets = [getattr(each, "objects", each) for each in region]
+    unbounded = [getattr(each, "any_object", False) for each in region]
     if len(sets) != count(y_true):
         raise ValueError(f"there are {len(sets)} sets and y_true has {count(y_true)} objects; expected as many of each")
     right = _keys(y_true, kernel)
-    inside = [answer in _keys(objects, kernel) for answer, objects in zip(right, sets, strict=True)]
+    inside = [
+        every or answer in _keys(objects, kernel) for every, answer, objects in zip(unbounded, right, sets, strict=True)
+    ]
     return float(np.mean(inside)), float(np.mean([count(objects) for objects in sets]))
 
 

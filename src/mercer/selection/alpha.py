@@ -1,28 +1,34 @@
-"""Rules that choose alpha by leave-one-out, folds or generalised cross-validation, and the criteria they minimise."""
+"""Rules that choose alpha, leave-one-out first, the criteria they minimise, and the search they share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, like, namespace, to_numpy
-from mercer.core.collections import Collection, count, to_backend_of
-from mercer.core.threads import side_by_side
-from mercer.core.validation import is_real, is_whole
+from mercer.core.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.collections import Collection, count, distinct, is_blocks, to_backend_of, united
+from mercer.core.validation import is_real
 from mercer.decoders.base import Decoder
 from mercer.decoders.pool import left_out
 from mercer.embeddings.base import Embedding
 from mercer.losses.base import Loss
-from mercer.selection.search import best_alpha, search_alpha
 from mercer.solvers.factorization import Factorization
-from mercer.solvers.gram_checks import gram_matrix
+from mercer.solvers.kernel_values import gram_matrix
+
+if TYPE_CHECKING:
+    from mercer.learners.base import LearningProblem
 
 _ROUNDING = 1e-12  # spread of the losses of all values, relative to the largest, that counts as none
+_SAME = 1e-12  # difference of two scores, relative to the range of all scores, that is taken as rounding
+_DOWN, _UP = 2, 4  # most decades by which a grid grows at its two ends
+_FALL = 1e-3  # share of the score by which the value at an edge has to be better than the next, for the edge to matter
+_NOTHING = 1e-6  # the same as a share of the largest score, so that a perfect fit has no edge
 
 
 class LeaveOneOutPath(Protocol):
@@ -234,7 +240,7 @@ class LeaveOneOut(RidgeSelection):
     ----------
     alphas : sequence of float, optional
         The grid; by default 21 values over ten decades around the scale of the kernel, and more while the best is at the edge
-        (see `mercer.selection.search.search_alpha`). A given grid does not grow. Both warn if the best is at the edge.
+        (see `mercer.selection.alpha.search_alpha`). A given grid does not grow. Both warn if the best is at the edge.
 
     Examples
     --------
@@ -250,135 +256,16 @@ class LeaveOneOut(RidgeSelection):
         return problem.criterion.left_out(problem.factorization, alphas.tolist())
 
 
-class KFold(RidgeSelection):
-    r"""Exact k-fold cross-validation, for every alpha and any loss.
-
-    Operators, principal components and candidates are those of the training part of each fold; what kernels learn from data (a
-    median scale, a centre) is held. If only coefficients are learned, the residuals of a fold B are
-    :math:`(S_{BB})^{-1} (S V)_B` and nothing is refitted.
-
-    Parameters
-    ----------
-    n_splits : int, default=5
-        Number of folds.
-    alphas : sequence of float, optional
-        The grid; by default as for `LeaveOneOut`.
-    random_state : int, optional
-        Seed of the shuffle; None keeps the order of the data.
-
-    Examples
-    --------
-    >>> KFold(n_splits=10)
-    KFold(n_splits=10)
-    """
-
-    def __init__(self, n_splits: int = 5, alphas: Any = None, random_state: int | None = None) -> None:
-        self.n_splits = n_splits
-        self.alphas = alphas
-        self.random_state = random_state
-
-    @property
-    def least_groups(self) -> int:
-        """The number of folds."""
-        return self.n_splits
-
-    def path(self, problem: SelectionProblem, alphas: np.ndarray) -> np.ndarray:
-        """Return the mean loss over all held-out pairs, for each alpha."""
-        ridge = problem.factorization.problem
-        splits, weight = self.splits(ridge.size, ridge.groups), ridge.sample_weight
-        by_formula = problem.closed_form_folds and not problem.criterion.decodes
-        fold_losses = self._by_formula if by_formula else self._by_refitting
-        totals = np.zeros(len(alphas))
-        for held_out, each in fold_losses(problem, alphas, splits):
-            totals += each.sum(axis=1) if weight is None else each @ weight[held_out]
-        return totals / ridge.total
-
-    def splits(self, n: int, groups: np.ndarray | None = None) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return pairs of positions to train on and to hold out; groups stay together."""
-        from sklearn.model_selection import GroupKFold
-        from sklearn.model_selection import KFold as Splitter
-
-        most = n if groups is None else len(np.unique(groups))
-        if not is_whole(self.n_splits) or not 2 <= self.n_splits <= most:
-            short = "alpha='kfold' is short for KFold(n_splits=5); " if self.n_splits == KFold().n_splits else ""
-            what = f"{n} pairs" if groups is None else f"{most} groups"
-            raise ValueError(
-                f"{short}KFold(n_splits={self.n_splits!r}) cannot split {what}; expected a number of folds between 2 and {most}. "
-                f"Pass alpha=KFold(n_splits={min(most, 5)}), from mercer.selection"
-            )
-        splitter = Splitter if groups is None else GroupKFold
-        folds = splitter(self.n_splits, shuffle=self.random_state is not None, random_state=self.random_state)
-        return list(folds.split(np.arange(n), groups=groups))
-
-    def _by_formula(
-        self, problem: SelectionProblem, alphas: np.ndarray, splits: list[tuple[np.ndarray, np.ndarray]]
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        folds, gram = [held_out for _, held_out in splits], problem.criterion.gram
-        found: list[list[np.ndarray]] = [[] for _ in folds]
-        for alpha in alphas:
-            residuals = problem.factorization.fold_residuals(float(alpha), folds)  # type: ignore[attr-defined]
-            for losses, residual in zip(found, residuals, strict=True):
-                moved = residual if gram is None else residual @ like(gram, residual)
-                losses.append(to_numpy(namespace(residual).sum(moved * residual, axis=1)))
-        return zip(folds, map(np.asarray, found), strict=True)
-
-    def _by_refitting(
-        self, problem: SelectionProblem, alphas: np.ndarray, splits: list[tuple[np.ndarray, np.ndarray]]
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        refit, criterion = problem.refit, problem.criterion
-
-        def losses_of(split: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            predict, embedding, decoder, outputs = refit(*split)
-            losses = []
-            for alpha in alphas:
-                points = to_backend_of(outputs, predict(float(alpha)))
-                losses.append(criterion.losses(points, outputs, embedding, decoder))
-            return split[1], np.asarray(losses)
-
-        yield from map(losses_of, splits) if getattr(refit, "one_by_one", False) else side_by_side(losses_of, splits)
-
-
-class GCV(RidgeSelection):
-    r"""Generalised cross-validation, :math:`\frac{1}{n}\|S V\|^2 / (\frac{1}{n}\mathrm{tr}\,S)^2`.
-
-    It measures distances in feature space, so it goes with ``loss=None`` or ``loss="rkhs"``.
-
-    Parameters
-    ----------
-    alphas : sequence of float, optional
-        The grid; by default as for `LeaveOneOut`.
-
-    Examples
-    --------
-    >>> GCV()
-    GCV()
-    """
-
-    leaves_out = False
-
-    def __init__(self, alphas: Any = None) -> None:
-        self.alphas = alphas
-
-    def path(self, problem: SelectionProblem, alphas: np.ndarray) -> np.ndarray:
-        """Return the score of each alpha."""
-        if problem.criterion.decodes:
-            raise ValueError(
-                "alpha='gcv' measures distances in feature space and cannot follow a loss on objects; use alpha='loo' or "
-                "alpha='kfold' with loss=, or leave loss=None"
-            )
-        gram = problem.criterion.gram
-        return np.asarray([problem.factorization.generalized_risk(float(alpha), gram) for alpha in alphas])
-
-
-_NAMED: dict[str, type[RidgeSelection]] = {"loo": LeaveOneOut, "kfold": KFold, "gcv": GCV}
+NAMED: dict[str, type[RidgeSelection]] = {"loo": LeaveOneOut}
+"""Rules that a word stands for; others are added beside their code."""
 
 
 def ridge_selection(alpha: Any) -> RidgeSelection | None:
     """Return the rule that `alpha` names; None for a number."""
     if isinstance(alpha, RidgeSelection):
         return alpha
-    if isinstance(alpha, str) and alpha in _NAMED:
-        return _NAMED[alpha]()
+    if isinstance(alpha, str) and alpha in NAMED:
+        return NAMED[alpha]()
     if is_real(alpha) or alpha != alpha:
         if not 0 < alpha < np.inf:
             raise ValueError(
@@ -387,7 +274,7 @@ def ridge_selection(alpha: Any) -> RidgeSelection | None:
             )
         return None
     raise ValueError(
-        f"alpha={alpha!r}; expected a positive number, one of {sorted(_NAMED)}, or a rule from mercer.selection such as "
+        f"alpha={alpha!r}; expected a positive number, one of {sorted(NAMED)}, or a rule from mercer.selection such as "
         "LeaveOneOut(alphas=[0.1, 1.0])"
     )
 
@@ -400,3 +287,128 @@ def leave_one_out_only(alpha: Any) -> LeaveOneOut | None:
             f"alpha={alpha!r}; expected a positive number, 'loo' or LeaveOneOut(alphas=...). For folds use GridSearchCV"
         )
     return rule
+
+
+def copies_together(problem: LearningProblem, rule: RidgeSelection | None) -> LearningProblem:
+    """Return the problem with the copies of each pair in one group, so that no pair is predicted from its copy.
+
+    Copies are pairs with equal inputs and equal outputs, as the kernels see them. Equal inputs whose outputs differ are
+    repeated measurements, and are left out as before. Nothing changes without a `rule` that leaves pairs out, nor for
+    inputs in blocks, which are not compared with each other.
+    """
+    if rule is None or not rule.leaves_out or is_blocks(problem.inputs):
+        return problem
+    n = count(problem.inputs)
+    _, inputs = distinct(problem.inputs, getattr(problem.kernel, "key", None))
+    if int(inputs.max()) + 1 == n:
+        return problem
+    _, outputs = distinct(problem.outputs, problem.embedding.kernel_.key)
+    kinds = np.unique(np.stack([inputs, outputs]), axis=1)
+    # inputs with a single output between them
+    copied = (np.bincount(kinds[0]) == 1)[inputs]
+    copies = np.where(copied, inputs, n + np.arange(n))
+    surplus = n - len(np.unique(copies))
+    groups = united(copies, problem.groups)
+    if surplus == 0 or int(groups.max()) + 1 < rule.least_groups:
+        return problem
+    warnings.warn(
+        f"{surplus} of the {n} pairs are copies of others; copies are left out together. Pass distinct pairs, with "
+        "sample_weight for how often each occurs",
+        NumericalWarning,
+        stacklevel=2,
+    )
+    return replace(problem, groups=groups, criterion=problem.criterion.grouped(groups))
+
+
+# -- the search for the best alpha, on a grid that grows if the score still falls at its edge ----------------
+
+Scores = Callable[[np.ndarray], np.ndarray]
+"""alphas → the score of each, smaller is better."""
+
+
+def search_alpha(alphas: np.ndarray, scores: Scores, grows: bool) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the best alpha, all values tried, and their scores.
+
+    A grid that `grows` is continued by decades while the best value is at its edge, at most 2 decades down and 4 up. A value
+    at the edge that is better than the next by less than a thousandth of the score is not an edge: the outputs may be noise,
+    and their mean, that is a large alpha, the right answer. Warns if the best value is at an edge in the end.
+
+    Examples
+    --------
+    >>> alpha, tried, _ = search_alpha(np.array([0.1, 1.0]), lambda alphas: 1 + np.log10(alphas / 100) ** 2, True)
+    >>> round(alpha, 6), len(tried)
+    (100.0, 8)
+    """
+    path = scores(alphas)
+    lowest, highest = alphas.min() / 10.0**_DOWN, alphas.max() * 10.0**_UP
+    while True:
+        alpha = best_alpha(alphas, path)
+        side, other = _edge(alphas, path, alpha)
+        if side == 0:
+            return alpha, alphas, path
+        more = np.sort(alpha * 10.0 ** (side * np.array([0.5, 1.0])))
+        more = more[(more > lowest * 0.99) & (more < highest * 1.01)]
+        found = scores(more) if grows and len(more) else np.empty(0)
+        if len(found) == 0 or not np.all(np.isfinite(found)):
+            _warn(side, alpha, (float(path.min()), other), grows)
+            return alpha, alphas, path
+        parts = ((alphas, path), (more, found))[::side]
+        alphas, path = (np.concatenate(both) for both in zip(*parts, strict=True))
+
+
+def warn_if_lost(alpha: float, scale: float) -> None:
+    """Warn of an alpha that is lost in the rounding of kernel values of this size; the limit of small values is fitted."""
+    if alpha < np.finfo(float).eps * scale:
+        warnings.warn(
+            f"alpha={alpha:.3g} is lost in the rounding of kernel values of size {scale:.3g}: the fit is that of the limit of "
+            "small values. Pass a larger alpha to regularise",
+            NumericalWarning,
+            stacklevel=3,
+        )
+
+
+def best_alpha(alphas: np.ndarray, path: np.ndarray) -> float:
+    """Return the alpha of the smallest score, the largest of equals; raise ValueError for scores that are not finite.
+
+    Scores that differ by no more than rounding beside the range of all scores are equal.
+
+    Examples
+    --------
+    >>> best_alpha(np.array([0.1, 1.0, 10.0]), np.array([2.0, 2.0, 5.0]))
+    1.0
+    """
+    if not np.all(np.isfinite(path)):
+        raise ValueError(
+            f"the loss at alpha={alphas[~np.isfinite(path)][0]:.3g} is not a finite number; the outputs or the kernel values "
+            "are too large for doubles. Scale them"
+        )
+    lowest = float(np.min(path))
+    return float(np.max(alphas[path <= lowest + _SAME * (float(np.max(path)) - lowest)]))
+
+
+def _edge(alphas: np.ndarray, path: np.ndarray, alpha: float) -> tuple[int, float]:
+    """−1 or 1 if the score falls towards the smallest or the largest alpha, the best one, else 0; and the score next to it."""
+    order = np.argsort(alphas, kind="stable")
+    for side, edge, inner in ((1, -1, -2), (-1, 0, 1)):
+        if len(order) > 1 and alphas[order[edge]] == alpha:
+            best, other = float(path[order[edge]]), float(path[order[inner]])
+            falls = other - best > max(_FALL * abs(best), _NOTHING * float(np.max(np.abs(path))))
+            return (side, other) if falls else (0, other)
+    return 0, 0.0
+
+
+def _warn(side: int, alpha: float, scores: tuple[float, float], grows: bool) -> None:
+    size, more = ("largest", "larger") if side > 0 else ("smallest", "smaller")
+    cause = f"pass a rule with {more} values, such as alpha=LeaveOneOut(alphas=[...])"
+    if grows:
+        cause = (
+            "the outputs may hardly depend on the inputs"
+            if side > 0
+            else "the kernel may be too wide, or pairs nearly equal"
+        )
+    warnings.warn(
+        f"alpha={alpha:.3g} is the {size} value tried and has the lowest loss, {scores[0]:.4g} against {scores[1]:.4g} at the "
+        f"next value: the best alpha may be {more}; {cause}",
+        NumericalWarning,
+        stacklevel=2,
+    )

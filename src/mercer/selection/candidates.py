@@ -70,7 +70,7 @@ def candidate_rule(
     """
     by_kernel = type(decoder)._features is Decoder._features
     plain = decoder if by_kernel else Decoder().fit(decoder.embedding_, loss)
-    halves = _halves(decoder, groups)
+    halves = output_halves(decoder, groups)
     if halves is None:
         return CandidateRule(plain, f"fewer than {_LEAST} distinct outputs to choose by: the kernel's score")
     points = points_without(halves)
@@ -90,8 +90,8 @@ def candidate_rule(
     return CandidateRule(chosen, f"{reason}, {others}", means)
 
 
-def _halves(decoder: Decoder, groups: np.ndarray | None) -> np.ndarray | None:
-    """The half of each pair, 0 or 1, equal outputs and groups together; None if there are too few outputs."""
+def output_halves(decoder: Decoder, groups: np.ndarray | None) -> np.ndarray | None:
+    """Return the half of each pair, 0 or 1, equal outputs and groups together; None if there are too few outputs."""
     embedding = decoder.embedding_
     outputs = take(embedding.outputs_, slice(0, embedding.paired_))
     kinds = united(distinct(outputs, embedding.kernel_.key)[1], groups)
@@ -129,7 +129,9 @@ def _simplest(losses: dict[str, np.ndarray]) -> str:
     raise ValueError("losses are not finite")
 
 
-def known_outputs(decoder: Decoder, candidates: Collection) -> bool:
-    """Return True if every candidate is one of the outputs the decoder was fitted on."""
+def known_outputs(decoder: Decoder, candidates: Collection, paired: bool = False) -> bool:
+    """Return True if every candidate is one of the outputs the decoder was fitted on, or of those with an input (`paired`)."""
     outputs, key = decoder.embedding_.outputs_, decoder.embedding_.kernel_.key
+    if paired:
+        outputs = take(outputs, slice(0, decoder.embedding_.paired_))
     return set(keys(candidates, key)) <= set(keys(outputs, key))

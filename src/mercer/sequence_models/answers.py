@@ -14,8 +14,9 @@ from mercer.core.arrays import NumericalWarning
 from mercer.core.collections import Collection, as_objects, count, take
 from mercer.core.validation import check_whole
 from mercer.decoders import Ranked
-from mercer.selection.alpha import KFold
+from mercer.selection.folds import KFold
 from mercer.uncertainty.conformal import HELD_OUT, SLACK, Calibration, check_coverage
+from mercer.uncertainty.prediction_set import PredictionSet
 from mercer.uncertainty.strata import KnownPairs, group_numbers, strata
 
 _EVERY = int(np.iinfo(np.int32).max)
@@ -26,7 +27,7 @@ class RankedAnswers:
     r"""Conformal sets of the outputs an estimator constructs, from the scores of its ranking.
 
     The score of an output is minus the logarithm of its share among the outputs found for the input,
-    :math:`\log \sum_{y'} e^{s(x, y')} - s(x, y)`. An output that is not found is never covered.
+    :math:`\log \sum_{y'} e^{s(x, y')} - s(x, y)`. An output that is not found has the worst score of all, infinity.
 
     Attributes
     ----------
@@ -62,22 +63,25 @@ class RankedAnswers:
         self.take_calibration(scores, HELD_OUT if cv is None else IN_FOLDS, KnownPairs(len(outputs), numbers, inputs))
         return self
 
-    def predict_set(self, X: Any, coverage: float = 0.9, by: Any = None, weights: Any = None) -> list[Ranked]:
+    def predict_set(self, X: Any, coverage: float = 0.9, by: Any = None, weights: Any = None) -> list[PredictionSet]:
         """Return for each input the outputs found that are as good as right answers are, best first, with scores.
 
-        Call `calibrate` first. `by` and `weights` are those of `DependencyEstimator.predict_set`.
+        Call `calibrate` first. `by` and `weights` are those of `DependencyEstimator.predict_set`; `any_object` of a set is True
+        where right answers are found too seldom for the coverage asked for.
         """
         wanted, (calibration, pairs) = check_coverage(coverage), self._calibration()
         inputs = as_objects(X, "X")
         every = self.rank(inputs, _EVERY)
         limits = calibration.thresholds(wanted, True, strata(pairs, inputs, by, weights), len(every))
-        if np.isinf(limits).any():
+        unreached = np.isinf(limits)
+        if unreached.any():
             why = f"{1 - calibration.reachable:.1%} of {pairs.size} right answers were not among the outputs found"
-            message = f"coverage={wanted:g} cannot be promised: {why}. Every output found was kept"
-            warnings.warn(message, NumericalWarning, stacklevel=2)
+            message = f"coverage={wanted:g} cannot be promised by the outputs found: {why}"
+            warnings.warn(f"{message}. The sets stand for every output (any_object)", NumericalWarning, stacklevel=2)
+        within = (_unfit(ranked) <= limit for ranked, limit in zip(every, limits, strict=True))
         return [
-            _best(ranked, unfit <= limit)
-            for ranked, unfit, limit in zip(every, map(_unfit, every), limits, strict=True)
+            PredictionSet(ranked.objects[kept], ranked.scores[kept], np.isinf(limit))
+            for ranked, kept, limit in zip(every, within, limits, strict=True)
         ]
 
     def abstention_score(self, X: Any) -> np.ndarray:
@@ -137,7 +141,3 @@ def _unfit(ranked: Ranked) -> np.ndarray:
     if not np.isfinite(scores).any():
         return np.full(len(scores), np.inf)
     return np.log(np.sum(np.exp(scores - best))) - (scores - best)
-
-
-def _best(ranked: Ranked, kept: np.ndarray) -> Ranked:
-    return Ranked(ranked.objects[kept], ranked.scores[kept])

@@ -41,9 +41,11 @@ class Inflection(WordEstimator):
        near those that share the tags that matter most.
     4. A beam search combines the steps, so that forms can have words in front and endings never seen as a whole.
     5. With 300 lemmas or more, a `Transducer` copies, drops and writes letter by letter, and sees consonants that alternate
-       inside the word. Both are mixed, with a trust in each that is learned from lemmas left out:
+       inside the word. The forms that either finds are ranked as whole words, by both, by the runs of letters from the end of
+       the form given the tags, and by the letters it adds, with a trust in each that is learned from lemmas left out:
 
-    .. math:: \text{score} = t_1 \log p_\text{scripts} + t_2 \log p_\text{transducer}, \quad t_1 + t_2 = 1
+    .. math:: \log p(\text{form}) = t_1 \log p_\text{scripts} + t_2 \log p_\text{transducer} + t_3 \log p_\text{ending}
+              + t_4 \cdot (\text{letters added}) - \log Z
 
     Parameters
     ----------
@@ -68,9 +70,9 @@ class Inflection(WordEstimator):
     particles_ : list of str
         The particles that training forms move to the end.
     models_ : FormModels
-        The scripts' decisions and the transducer.
+        The scripts' decisions, the transducer and whole forms.
     trust_ : array
-        The trust in scripts, and in the transducer if there is one.
+        The trust in scripts and, if there is a transducer, in it and in each of `FORM_SCORES`.
 
     Notes
     -----

@@ -1,31 +1,46 @@
-"""The two models of `Inflection`, scripts and the transducer, and the trust in each, learned from words left out."""
+"""The models of `Inflection`, scripts, the transducer and whole forms, and the trust in each, learned from words left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from mercer.selection.alpha import KFold
+from mercer.selection.folds import KFold
 from mercer.sequence_models.aligned import trust_in_scores
 from mercer.sequence_models.edits import Vowels, particles_moved, script_of
 from mercer.sequence_models.harmony import Harmony
 from mercer.sequence_models.inflection_decision import Decision
 from mercer.sequence_models.inflection_search import Columns, Request, Search
 from mercer.sequence_models.transducer import Transducer
+from mercer.sequence_models.whole_forms import WholeForms
 
 _FOLDS = 3
 _ENOUGH = 300  # lemmas, below which there is no transducer: it needs more examples than scripts do
 _LEFT_OUT = 300  # pairs left out, after which no more folds are
-_PRIOR = np.asarray([0.8, 0.2])  # the trust before any pair is left out
+_PRIOR = np.asarray(
+    [0.8, 0.2, 0.0, 0.0]
+)  # the trust in scripts, transducer and whole forms before any pair is left out
 _LIKELY = 4.0  # a form of the transducer so much less likely than its best is not considered
 _FLOOR = -30.0  # a form that a model rules out has this log-probability
 
 
+class Listed(NamedTuple):
+    """Forms of a request with a row of scores for each; the first `found` are those that the models found."""
+
+    forms: list[str]
+    scores: np.ndarray
+    found: int
+
+
 @dataclass
 class FormModels:
-    """Scripts and a transducer, whose log-probabilities are mixed: score = Σ trust · log p."""
+    """Scripts and a transducer, whose forms are ranked by Σ trust · score over their log-probabilities and `FORM_SCORES`.
+
+    The score of a form is the logarithm of its share, Σ over the forms found of exp(Σ trust · score) being one.
+    """
 
     decision: Decision  # the parameters of the decisions of scripts
     vowels: Vowels
@@ -33,7 +48,7 @@ class FormModels:
     seed: int
 
     def fit(self, requests: Sequence[Request], forms: Sequence[str]) -> FormModels:
-        """Learn both models, and the trust in each from pairs left out, with all pairs of their lemmas."""
+        """Learn the models, and the trust in each from pairs left out, with all pairs of their lemmas."""
         self.trust_ = np.asarray([1.0])
         lemmas = {lemma: i for i, lemma in enumerate(dict.fromkeys(request.lemma for request in requests))}
         if len(lemmas) >= _ENOUGH:
@@ -45,13 +60,12 @@ class FormModels:
 
     def found(self, requests: Sequence[Request]) -> list[dict[str, float]]:
         """Return the forms that either model finds for each request, with their scores."""
-        lists = self._lists(requests)
-        return [dict(zip(forms, self._mixed(scores), strict=True)) for forms, scores in lists]
+        return [dict(zip(listed.forms, self._shares(listed), strict=True)) for listed in self._lists(requests)]
 
     def scores(self, request: Request, forms: Sequence[str]) -> np.ndarray:
         """Return the score of each form of one request."""
-        ((known, scores),) = self._lists([request], [list(forms)])
-        by_form = dict(zip(known, self._mixed(scores), strict=True))
+        (listed,) = self._lists([request], [list(forms)])
+        by_form = dict(zip(listed.forms, self._shares(listed), strict=True))
         return np.asarray([by_form[form] for form in forms])
 
     def _fit(self, requests: Sequence[Request], forms: Sequence[str]) -> FormModels:
@@ -64,6 +78,7 @@ class FormModels:
         self.transducer_ = None
         if len(self.trust_) > 1:
             self.transducer_ = Transducer(seed=self.seed).fit(lemmas, tags, forms, self.vowels)
+            self.whole_ = WholeForms().fit(requests, forms)
         return self
 
     def _learn_trust(
@@ -76,24 +91,24 @@ class FormModels:
             part.trust_ = _PRIOR
             part._fit([requests[i] for i in train], [forms[i] for i in train])
             lists = part._lists([requests[i] for i in held_out])
-            scores += [np.maximum(each, _FLOOR) for _, each in lists]
+            scores += [listed.scores for listed in lists]
             correct += [
-                np.asarray([f == forms[i] for f in found]) for i, (found, _) in zip(held_out, lists, strict=True)
+                np.asarray([f == forms[i] for f in listed.forms]) for i, listed in zip(held_out, lists, strict=True)
             ]
             if len(scores) >= _LEFT_OUT:
                 break
-        trust = np.maximum(trust_in_scores(scores, correct, _PRIOR), 0.0)
-        return trust / trust.sum() if trust.any() else _PRIOR
+        trust = trust_in_scores(scores, correct, _PRIOR)
+        # with a trust below zero in scripts or transducer, a form that they rule out would gain by it
+        return np.concatenate([np.maximum(trust[:2], 0.0), trust[2:]])
 
-    def _lists(
-        self, requests: Sequence[Request], more: Sequence[list[str]] | None = None
-    ) -> list[tuple[list[str], np.ndarray]]:
-        """Return the forms found for each request, and `more`, with the log-probabilities of each model."""
+    def _lists(self, requests: Sequence[Request], more: Sequence[list[str]] | None = None) -> list[Listed]:
+        """Return the forms found for each request, then `more`, with the scores of each model."""
         by_scripts = self.search_.forms(requests)
         models = [by_scripts]
         if self.transducer_ is not None:
             models.append([_likely(self.transducer_.forms(lemma, tags, self.width)) for lemma, tags in requests])
         forms = [list(dict.fromkeys(form for found in each for form in found)) for each in zip(*models, strict=True)]
+        numbers = [len(known) for known in forms]
         if more is not None:
             forms = [list(dict.fromkeys([*known, *given])) for known, given in zip(forms, more, strict=True)]
         missing = [(i, form) for i, found in enumerate(by_scripts) for form in forms[i] if form not in found]
@@ -106,13 +121,20 @@ class FormModels:
                 for form in known:
                     if form not in found:
                         found[form] = self.transducer_.score(lemma, tags, form)
-        columns = (np.asarray([[found[i][f] for found in models] for f in known]) for i, known in enumerate(forms))
-        return list(zip(forms, columns, strict=True))
+        columns = [np.asarray([[found[i][f] for found in models] for f in known]) for i, known in enumerate(forms)]
+        if self.transducer_ is not None:
+            columns = [
+                np.hstack([np.maximum(own, _FLOOR), self.whole_.scores(request, known)])
+                for own, request, known in zip(columns, requests, forms, strict=True)
+            ]
+        return [Listed(*each) for each in zip(forms, columns, numbers, strict=True)]
 
-    def _mixed(self, scores: np.ndarray) -> np.ndarray:
+    def _shares(self, listed: Listed) -> np.ndarray:
+        """Return the score of each form."""
         if len(self.trust_) == 1:
-            return scores[:, 0]
-        return np.maximum(scores, _FLOOR) @ self.trust_
+            return listed.scores[:, 0]
+        totals = listed.scores @ self.trust_
+        return totals - np.logaddexp.reduce(totals[: listed.found])
 
 
 def _likely(forms: dict[str, float]) -> dict[str, float]:

@@ -2,15 +2,14 @@
 
 from mercer.core.gram_eigh import GramEigh
 from mercer.core.sketch import SparseSketch
-from mercer.solvers.base import Auto, Choice, Solver, register
+from mercer.solvers.base import Auto, Choice, RidgeProblem, Solver, register
+from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.conjugate_gradient import Solution, conjugate_gradient
-from mercer.solvers.exact import Cholesky, Exact, ExplicitFeatures
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.iterative import ConjugateGradient
+from mercer.solvers.kernel_values import KernelBasis, PointMap
 from mercer.solvers.low_rank import LowRank
-from mercer.solvers.maps import KernelBasis, PointMap
-from mercer.solvers.problem import RidgeProblem
-from mercer.solvers.ridge_path import RidgePath
+from mercer.solvers.ridge_path import Exact, ExplicitFeatures, RidgePath
 from mercer.solvers.structured import Structured
 from mercer.solvers.tridiagonal import Tridiagonal
 

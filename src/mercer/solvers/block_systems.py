@@ -13,10 +13,10 @@ from mercer.core.arrays import Array, add_to_diagonal, cholesky, eigh, eye, like
 from mercer.core.collections import Collection, take
 from mercer.operators.blocks import BlockOperator, KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel
-from mercer.solvers.exact import CholeskyFactor
+from mercer.solvers.base import RidgeProblem
+from mercer.solvers.cholesky import CholeskyFactor
 from mercer.solvers.factorization import Factorization, left_out
-from mercer.solvers.maps import PointMap
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.kernel_values import PointMap
 
 _CHUNK = 2**22  # most numbers in the blocks that are worked on at a time
 

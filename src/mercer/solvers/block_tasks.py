@@ -10,7 +10,7 @@ from mercer.core.arrays import Array, gram_of, is_array, like, namespace, on_dev
 from mercer.core.blocks import RowBlocks
 from mercer.core.collections import take
 from mercer.core.validation import check_whole
-from mercer.solvers.gram_checks import check_finite
+from mercer.solvers.kernel_values import check_finite
 
 SAMPLE, EACH = 20_000, 5
 """Inputs among which the pivots are chosen: at least, and for each of them."""
@@ -47,12 +47,17 @@ class PivotFeatures:
 
     def __call__(self, block: Any) -> tuple[Array, Array]:
         """Return the features of the inputs of a block, and k(x, x) of each."""
+        values, norms = self.values(block)
+        return self.factor.extend(values), norms
+
+    def values(self, block: Any) -> tuple[Array, Array]:
+        """Return the kernel values of the inputs of a block against the pivots, and k(x, x) of each."""
         if self.device is not None and is_array(block) and self.kernel.takes_vectors:
             block = on_device(block, self.device)
         own = self.kernel.prepare(block, checked=True)
         values = on_device(self.kernel(own, self.pivots), self.device)
         check_finite(values, self.kernel, "input")
-        return self.factor.extend(values), own.norms
+        return values, own.norms
 
 
 @dataclass
@@ -62,10 +67,12 @@ class NormalEquations:
     features: PivotFeatures
     near: Array
     level: Array
+    of_values: bool = False
+    """True for kernel values against the pivots in place of the features; `near` is then roughly their mean."""
 
     def __call__(self, block: Any, targets: Array, *roots: Any) -> tuple[Any, ...]:
         """Return FᵀF, FᵀV, the sum of the features, the traces of k and of FFᵀ, and the squares of the targets."""
-        rows, norms = self.features(block)
+        rows, norms = self.features.values(block) if self.of_values else self.features(block)
         xp = namespace(rows)
         left = namespace(norms).sum(norms), xp.sum(rows * rows)
         rows = rows - like(self.near, rows)
@@ -119,26 +126,25 @@ class LeftOut:
 
 @dataclass
 class TransposedTimes:
-    """The transposed features of a block times rows of the block, weighted."""
+    """The transposed kernel values of a block against the pivots times rows of the block, weighted."""
 
     features: PivotFeatures
-    centre: Array
 
-    def __call__(self, block: Any, rows: Array, *roots: Any) -> tuple[Array]:
-        """Return the share of the block in the product."""
-        own = self.features(block)[0] - like(self.centre, rows)
-        return (own.T @ (rows * like(roots[0], rows)[:, None] if roots else rows),)
+    def __call__(self, block: Any, rows: Array, *roots: Any) -> tuple[Array, Array]:
+        """Return the share of the block in the product, and the sum of its rows."""
+        rows = rows * like(roots[0], rows)[:, None] if roots else rows
+        return self.features.values(block)[0].T @ rows, namespace(rows).sum(rows, axis=0)
 
 
 @dataclass
 class Applied:
-    """The features of a block times coefficients, weighted."""
+    """The kernel values of a block against the pivots times coefficients, and a level, weighted."""
 
     features: PivotFeatures
-    centre: Array
     coefficients: Array
+    level: Array
 
     def __call__(self, block: Any, *roots: Any) -> Array:
         """Return one row for each input of the block."""
-        found = (self.features(block)[0] - like(self.centre, self.coefficients)) @ self.coefficients
+        found = self.features.values(block)[0] @ self.coefficients + self.level
         return found * like(roots[0], found)[:, None] if roots else found

@@ -14,8 +14,8 @@ from mercer.core.arrays import Array, eye, like, namespace, to_numpy
 from mercer.core.collections import Collection, take
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.identity import Identity
-from mercer.solvers.maps import PointMap
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.base import RidgeProblem
+from mercer.solvers.kernel_values import PointMap
 
 
 class Factorization:
@@ -40,13 +40,11 @@ class Factorization:
     reference: Any = None
     """An array of the library and on the device of the algebra; None for those of the targets."""
 
+    for_choosing_alpha: Factorization | None = None
+    """The factorization on which alpha is chosen, if a solution by this one takes long."""
+
     def __init__(self, problem: RidgeProblem) -> None:
         self.problem = problem
-
-    @property
-    def for_choosing_alpha(self) -> Factorization:
-        """The factorization on which alpha is chosen; another than this one if a solution takes long."""
-        return self
 
     def solve(self, right: Array, alpha: float) -> Array:
         """Return (k + αI)⁻¹ times `right`."""

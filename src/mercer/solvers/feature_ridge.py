@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import Array, add_to_diagonal, cholesky, like, namespace, solve_triangular
-from mercer.solvers.base import Solver
+from mercer.solvers.base import RidgeProblem, Solver
 from mercer.solvers.factorization import Factorization
-from mercer.solvers.maps import PointMap
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.kernel_values import PointMap
 
 _NUMBERS = 2**21
 """Entries of the features that are centred at a time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mercer.core.arrays import Array, namespace
+from mercer.core.gram_eigh import GramEigh
 
 _GROUPS = 4  # groups of neighbouring eigenvalues; filters are smoother over a shorter range
 _ROWS = 256  # pairs that are worked on at a time
@@ -56,3 +57,16 @@ class Filters:
                 found.append(xp.vecdot(left, left))
             total = total + xp.concat(found, axis=0)
         return total
+
+
+def inside_gram(gram: Array, spectrum: GramEigh, roots: Array | None) -> tuple[Array, Array, Array]:
+    """Return the diagonal of √w L √w orthogonal to the constant, and its products with Uᵀ on the left and U on both sides."""
+    vectors, along = spectrum.vectors, spectrum.constant
+    gram = gram if roots is None else gram * roots * roots[:, None]
+    if along is not None:
+        level = gram @ along
+        half = level - 0.5 * float(along @ level) * along
+        gram = gram - along[:, None] * half - half[:, None] * along
+    inside = vectors.T @ gram
+    xp = namespace(gram)
+    return xp.asarray(xp.linalg.diagonal(gram), copy=True), inside, inside @ vectors

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from mercer.core import memory
 from mercer.core.arrays import Array, NumericalWarning, is_array, is_numpy_array, like, namespace, to_numpy
-from mercer.core.validation import check_real, check_whole
+from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.embeddings.pivoted import Pivoted
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import Solver, register
+from mercer.solvers.base import RidgeProblem, Solver, register, separable_only
 from mercer.solvers.conjugate_gradient import iterate
-from mercer.solvers.exact import separable_only
 from mercer.solvers.factorization import Factorization
-from mercer.solvers.kernel_products import KernelProducts
+from mercer.solvers.kernel_products import KernelProducts, serves_single
 from mercer.solvers.low_rank import COPIES, LowRank, blocks_only, warn_of_outputs
-from mercer.solvers.problem import RidgeProblem
 from mercer.solvers.streamed import most_features
 from mercer.solvers.structured import Structured
 
@@ -32,6 +30,13 @@ _MOST_PAIRS = 200_000
 
 _SHARE = 1e-12
 """The share of the trace that a low-rank model need not hold."""
+
+_SINGLE_FROM, _SINGLE_FROM_ON_DEVICE = 8192, 200_000
+"""Pairs from which products in single precision save time; later on a device, where double precision costs less."""
+
+_SINGLE_GAIN, _SINGLE_MOST = 1e-5, 50
+"""The share of the residual that products in single precision are trusted to leave, and the most of them before the residual is
+computed in double precision."""
 
 _LEAST_RANK, _PER_ROOT = 200, 15
 """Columns of the default preconditioner: at least, and for each unit of √n."""
@@ -56,13 +61,17 @@ class ConjugateGradient(Solver):
         Most products with k.
     device : str, optional
         Where the algebra runs, through PyTorch; by default where the kernel values are.
+    precision : {"auto", "single", "double"}, default="auto"
+        Arithmetic of the products with k. In single precision, which is for vectors in memory, the solution is refined by
+        residuals in double precision until these are below tol; if a refinement gains nothing, the iteration goes on in double
+        precision. "auto" is single precision for 8,192 vectors or more, 200,000 on a device.
     random_state : int, default=0
         Seed of the columns.
 
     Attributes
     ----------
     n_iter_ : int
-        Products with k that the last solution took.
+        Products with k that the last solution took, in either precision.
     residual_ : float
         The largest relative residual of an output direction.
 
@@ -77,18 +86,20 @@ class ConjugateGradient(Solver):
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - parameters of a solver
         self,
         rank: int | None = None,
         tol: float = 1e-8,
         max_iter: int = 500,
         device: str | None = None,
+        precision: str = "auto",
         random_state: int = 0,
     ) -> None:
         self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
         self.device = device
+        self.precision = precision
         self.random_state = random_state
 
     reads_blocks = True
@@ -128,7 +139,19 @@ class ConjugateGradient(Solver):
         whole = LowRank(rank, _SHARE, self.device, "random", self.random_state)
         found: Any = whole.set_params(tol=self._share(problem)).approximation(problem)
         found.solver = whole.set_params(tol=_SHARE)  # for left-out points, the best model of this rank
-        return IterativeRidge(problem, found, float(tol), int(max_iter))
+        return IterativeRidge(problem, found, float(tol), int(max_iter), self._single(problem))
+
+    def _single(self, problem: RidgeProblem) -> bool:
+        """True if products are to be tried in single precision."""
+        precision = check_choice(self.precision, "precision", ("auto", "single", "double"))
+        able = serves_single(problem.kernel, problem.inputs)
+        if precision == "single" and not able:
+            raise ValueError(
+                f"precision='single' is for vectors in memory, in double precision, and {problem.kernel!r} is computed from "
+                "other inputs; pass precision='auto' or 'double'"
+            )
+        least = _SINGLE_FROM if is_numpy_array(problem.inputs) else _SINGLE_FROM_ON_DEVICE
+        return able and (precision == "single" or (precision == "auto" and problem.size >= least))
 
     def _share(self, problem: RidgeProblem) -> float:
         """The share of the trace at which the preconditioner is good enough."""
@@ -160,17 +183,14 @@ class IterativeRidge(Factorization):
     reached = 0.0
     """The largest relative residual of the last solution."""
 
-    def __init__(self, problem: RidgeProblem, low: Any, tol: float, max_iter: int) -> None:
+    def __init__(self, problem: RidgeProblem, low: Any, tol: float, max_iter: int, single: bool = False) -> None:
         super().__init__(problem)
         self.low, self.tol, self.max_iter, self.rank = low, tol, max_iter, low.rank
+        self.for_choosing_alpha = low  # its whole path is known
         self.reference = low.reference if low.reference is not None else low.spectrum.vectors
         self.products = KernelProducts(problem.kernel, problem.inputs)
+        self.single = KernelProducts(problem.kernel, problem.inputs, single=True) if single else None
         self._start: Array | None = None
-
-    @property
-    def for_choosing_alpha(self) -> Factorization:
-        """The low-rank model, whose whole path is known."""
-        return self.low
 
     def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
         """Return B and b with h(x) = k_x B + b, all output directions at once."""
@@ -195,25 +215,36 @@ class IterativeRidge(Factorization):
         sizes = xp.sqrt(xp.sum(right * right, axis=0))
         targets, ones = self.tol * sizes, xp.where(sizes > 0, sizes, xp.ones_like(sizes))
         x, moved = (xp.zeros_like(right), xp.zeros_like(right)) if start is None else (start, self._product(start))
-        self.iterations, self.reached = int(start is not None), np.inf
+        self.iterations, self.reached, quick = int(start is not None), np.inf, self.single
+        before = x, moved
         while True:
             left = problem.centred(right - moved - alphas * x)
             reached = float(xp.max(xp.sqrt(xp.sum(left * left, axis=0)) / ones))
+            stalled = not reached <= 0.5 * self.reached
+            if stalled and quick is not None:
+                # single precision does not hold for this matrix: back to the best so far
+                (x, moved), quick = before, None
+                self.reached = np.inf
+                continue
             if not np.isfinite(reached):
                 raise ValueError(
                     f"{problem.kernel!r} gives NaN or infinity between some training inputs; expected finite numbers"
                 )
-            # a residual that is not halved is rounding
-            if reached <= self.tol or reached > 0.5 * self.reached or self.iterations >= self.max_iter:
+            # in double precision, a residual that is not halved is rounding
+            if reached <= self.tol or stalled or self.iterations >= self.max_iter:
                 break
-            self.reached = reached
-            most = self.max_iter - self.iterations
+            self.reached, before, most = reached, (x, moved), self.max_iter - self.iterations
+            goal = (
+                targets
+                if quick is None
+                else xp.maximum(targets / 2, _SINGLE_GAIN * xp.sqrt(xp.sum(left * left, axis=0)))
+            )
             step, taken = iterate(
-                lambda d: problem.centred(self._product(d)) + alphas * d,
+                partial(self._system, alphas, quick or self.products),
                 left,
                 lambda r: problem.centred(self.low.centred_solve(r, alphas)),
-                targets,
-                most,
+                goal,
+                most if quick is None else min(_SINGLE_MOST, max(1, most // 4)),
             )
             x = problem.centred(x + step)
             moved = self._product(x)
@@ -228,9 +259,13 @@ class IterativeRidge(Factorization):
             )
         return x, moved
 
-    def _product(self, rows: Array) -> Array:
+    def _system(self, alphas: Array, products: KernelProducts, rows: Array) -> Array:
+        """(k + αI) times `rows`, orthogonal to the constant."""
+        return self.problem.centred(self._product(rows, products)) + alphas * rows
+
+    def _product(self, rows: Array, products: KernelProducts | None = None) -> Array:
         """√w k √w times `rows`."""
-        return self.problem.scaled(self.products(self.problem.scaled(rows)))
+        return self.problem.scaled((products or self.products)(self.problem.scaled(rows)))
 
     def left_out_residuals(self, alpha: float) -> Array:
         """Return vⱼ − h₋ⱼ(xⱼ) for each pair, of the low-rank model."""

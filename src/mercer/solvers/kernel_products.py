@@ -8,9 +8,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from mercer.core.arrays import Array, is_numpy_array, like, namespace, on_device
-from mercer.core.blocks import is_blocks
-from mercer.core.collections import Collection, count, take
+from mercer.core.arrays import Array, is_array, is_numpy_array, like, namespace, on_device
+from mercer.core.collections import Collection, count, is_blocks, take
 from mercer.kernels.base import Kernel
 
 _EDGE, _LAUNCHED_EDGE = 1024, 8192
@@ -35,7 +34,8 @@ class KernelProducts:
     """The map V ↦ k V for the Gram matrix k of `inputs`, in the memory of a few tiles.
 
     A tile serves both triangles of k, so half of its entries are computed. Tiles of kernels on NumPy vectors are divided among
-    threads; kernels on other objects have threads of their own.
+    threads; kernels on other objects have threads of their own. With `single`, kernel values of vectors and their products are
+    in single precision, and are added up in double precision.
 
     Examples
     --------
@@ -46,11 +46,14 @@ class KernelProducts:
     True
     """
 
-    def __init__(self, kernel: Kernel, inputs: Collection) -> None:
-        self.kernel, self.blocks = kernel, inputs if is_blocks(inputs) else None
+    def __init__(self, kernel: Kernel, inputs: Collection, single: bool = False) -> None:
+        self.kernel, self.blocks, self.single = kernel, inputs if is_blocks(inputs) else None, single
         if self.blocks is not None:
             return
         n = count(inputs)
+        if single:
+            vectors: Any = inputs
+            inputs = namespace(vectors).astype(vectors, namespace(vectors).float32)
         plain = is_numpy_array(inputs)
         # a Gram matrix that the user holds is one tile
         edge = n if kernel.pairwise else _EDGE if plain else _LAUNCHED_EDGE
@@ -74,7 +77,9 @@ class KernelProducts:
 
     def _every(self, first: int, step: int, rows: Array) -> Array:
         """The share of the product that is due to every `step`-th row of tiles from `first`."""
-        found: Any = namespace(rows).zeros_like(rows)
+        xp = namespace(rows)
+        found: Any = xp.zeros_like(rows)
+        rows = xp.astype(rows, xp.float32) if self.single else rows
         for i in range(first, len(self.parts), step):
             part = self.parts[i]
             own = like(self.kernel(self.tiles[i]), rows)
@@ -84,6 +89,22 @@ class KernelProducts:
                 found[part, :] += values @ rows[other, :]
                 found[other, :] += values.T @ rows[part, :]
         return found
+
+
+def serves_single(kernel: Kernel, inputs: Collection) -> bool:
+    """Return True for vectors in double precision and in memory, whose products are about twice as fast in single precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian, Spectrum
+    >>> serves_single(Gaussian(1.0), np.zeros((3, 2))), serves_single(Spectrum(2), ["ab"])
+    (True, False)
+    """
+    if is_blocks(inputs) or kernel.pairwise or not (kernel.takes_vectors and is_array(inputs)):
+        return False
+    vectors: Any = inputs
+    return vectors.ndim == 2 and vectors.dtype == namespace(vectors).float64
 
 
 def gram_on(device: str, kernel: Kernel, inputs: Collection) -> Any:

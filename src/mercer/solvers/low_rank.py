@@ -13,14 +13,11 @@ from mercer.core.arrays import NumericalWarning, on_device
 from mercer.core.columns import ColumnChoice
 from mercer.core.validation import check_whole, is_whole
 from mercer.embeddings.pivoted import Pivoted
-from mercer.solvers.base import Solver, register
+from mercer.solvers.base import RidgeProblem, Solver, register, separable_only
 from mercer.solvers.block_tasks import PivotFeatures
-from mercer.solvers.exact import separable_only
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.feature_ridge import FeatureRidge, FeatureSpace
-from mercer.solvers.gram_checks import check_finite
-from mercer.solvers.maps import KernelBasis
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.kernel_values import KernelBasis, check_finite
 from mercer.solvers.ridge_path import RidgePath
 from mercer.solvers.streamed import StreamedRidge, as_rows, most_features
 from mercer.solvers.structured import Structured

@@ -1,4 +1,4 @@
-"""Ridge regression from an eigendecomposition, for all values of alpha at once."""
+"""Exact solvers by an eigendecomposition, of the Gram matrix or of features, for all values of alpha at once."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.arrays import Array, eye, like, namespace, to_numpy
+from mercer.core.arrays import Array, eye, is_numpy_array, like, namespace, to_numpy
 from mercer.core.collections import take
 from mercer.core.gram_eigh import GramEigh
+from mercer.core.validation import check_choice
+from mercer.kernels.features import FeatureMap
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.identity import Identity
+from mercer.solvers.base import RidgeProblem, Solver, register, separable_only
 from mercer.solvers.factorization import Factorization, clear_own_weights, left_out
-from mercer.solvers.filters import Filters
-from mercer.solvers.maps import PointMap
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.filters import Filters, inside_gram
+from mercer.solvers.kernel_values import FeatureBasis, PointMap
 
 _BLOCK = 512  # columns of an n×r temporary that are made at a time
 _FEW = 256  # pairs below which products cost too little to be saved
@@ -360,7 +362,9 @@ class RidgePath(Factorization):
         vectors, residual = self.spectrum.vectors, self._residual(alpha)[:, 0]
         xp = namespace(vectors)
         if not hasattr(self, "_whole"):
-            self._diagonal_of_gram, self._half, self._whole = self._inside_gram(like(gram, vectors))
+            self._diagonal_of_gram, self._half, self._whole = inside_gram(
+                like(gram, vectors), self.spectrum, self.roots
+            )
         if self.complete:
             middle = self._whole * residual * residual[:, None]
             return xp.sum((vectors @ middle) * vectors, axis=1)
@@ -368,14 +372,94 @@ class RidgePath(Factorization):
         square = xp.sum((kept @ self._whole) * kept, axis=1)
         return self._diagonal_of_gram - 2.0 * xp.sum(kept * self._half.T, axis=1) + square
 
-    def _inside_gram(self, gram: Array) -> tuple[Array, Array, Array]:
-        """The diagonal of √w L √w orthogonal to the constant, and its products with Uᵀ on the left and U on both sides."""
-        vectors, along = self.spectrum.vectors, self.spectrum.constant
-        gram = gram if self.roots is None else gram * self.roots * self.roots[:, None]
-        if along is not None:
-            level = gram @ along
-            half = level - 0.5 * float(along @ level) * along
-            gram = gram - along[:, None] * half - half[:, None] * along
-        inside = vectors.T @ gram
-        xp = namespace(gram)
-        return xp.asarray(xp.linalg.diagonal(gram), copy=True), inside, inside @ vectors
+
+class Exact(Solver):
+    r"""Everything from :math:`k = U S U^\top`: any separable operator, all values of alpha, exact leave-one-out. O(n³).
+
+    Parameters
+    ----------
+    penalty : {"function", "coefficients"}, default="function"
+        "function" is kernel ridge regression, :math:`(k + \alpha I)^{-1}` (Weston NIPS 2002, Cortes, Kadri).
+        "coefficients" penalises the sum of squared coefficients, :math:`(k^2 + \alpha I)^{-1} k` (Weston's technical
+        report, eq. 6); leave-one-out then holds the basis of kernel functions fixed. Identity operator only.
+    device : str, optional
+        Where the algebra runs, through PyTorch: ``"cuda"``, ``"cpu"``. By default where the Gram matrix is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> from mercer.solvers import RidgeProblem
+    >>> problem = RidgeProblem(Linear(), np.eye(3), np.eye(3), fit_intercept=False)
+    >>> Exact().factorize(problem).spectrum.values.tolist()
+    [1.0, 1.0, 1.0]
+    """
+
+    makes_gram = True
+
+    def __init__(self, penalty: str = "function", device: str | None = None) -> None:
+        self.penalty = penalty
+        self.device = device
+
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return a reason for operators that are not separable, missing targets, and operators with the other penalty."""
+        if self.penalty != "function":
+            check_choice(self.penalty, "penalty", ("function", "coefficients"))
+            if not problem.operator.is_identity:
+                return f"penalty={self.penalty!r} goes with operator=Identity() only; use penalty='function'"
+        return separable_only(problem)
+
+    def reason(self, problem: RidgeProblem) -> str:
+        """Return why this solver is chosen."""
+        if problem.operator.is_identity:
+            return "choosing alpha needs the whole path, which one eigendecomposition gives"
+        return f"{type(problem.operator).__name__} couples the outputs, and eigendecompositions uncouple them exactly"
+
+    def matrices(self, problem: RidgeProblem) -> float:
+        """Return about three, or five of other libraries than NumPy, and more with many targets."""
+        return problem.matrices(3.2 if is_numpy_array(problem.inputs) else 5.0)
+
+    def factorize(self, problem: RidgeProblem) -> RidgePath:
+        """Make the Gram matrix and decompose it."""
+        return RidgePath.of(problem, problem.decomposed(self.device), problem.basis(), self.penalty)
+
+
+class ExplicitFeatures(Solver):
+    r"""Few explicit features, :math:`k = \Phi\Phi^\top`: O(n m²) where the Gram matrix costs O(n³). Exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> from mercer.solvers import RidgeProblem
+    >>> X = np.random.default_rng(0).standard_normal((6, 2))
+    >>> ExplicitFeatures().factorize(RidgeProblem(Linear(), X, X)).spectrum.vectors.shape
+    (6, 2)
+    """
+
+    why = "{kernel!r} has few features: m×m in place of n×n"
+
+    def supports(self, problem: RidgeProblem) -> str | None:
+        """Return a reason for kernels that do not have fewer features than there are pairs."""
+        if problem.targets is None:
+            return "points are weights on all training outputs"
+        against = separable_only(problem)
+        found = self._features(problem) if against is None else None
+        if found is None or not found.dimension < problem.size:
+            return against or f"{problem.kernel!r} does not have fewer explicit features than there are pairs"
+        return None
+
+    def factorize(self, problem: RidgeProblem) -> RidgePath:
+        """Decompose the m×m matrix of the features."""
+        features = self._features(problem)
+        assert features is not None
+        spectrum = problem.decompose_features(features(problem.inputs))
+        return RidgePath.of(problem, spectrum, FeatureBasis(features, features.dimension))
+
+    def _features(self, problem: RidgeProblem) -> FeatureMap | None:
+        # sparse features (n-grams, substructures) go through products of sparse rows
+        return problem.kernel.feature_map(problem.inputs) if problem.kernel.takes_vectors else None
+
+
+register(Exact())
+register(ExplicitFeatures())

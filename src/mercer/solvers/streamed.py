@@ -17,25 +17,33 @@ from mercer.core.arrays import (
     cholesky,
     clip_spectrum,
     eigh,
+    is_numpy_array,
     like,
     namespace,
     solve_triangular,
     to_numpy,
 )
-from mercer.core.blocks import ArrayBlocks, RowBlocks, is_blocks
-from mercer.core.collections import take
+from mercer.core.blocks import ArrayBlocks, RowBlocks
+from mercer.core.collections import is_blocks, take
 from mercer.operators.base import OperatorSpectrum
+from mercer.solvers.base import RidgeProblem
 from mercer.solvers.block_tasks import Applied, LeftOut, NormalEquations, PivotFeatures, TransposedTimes
 from mercer.solvers.factorization import Factorization
-from mercer.solvers.maps import KernelBasis, PointMap
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.kernel_values import KernelBasis, PointMap
 
-_NUMBERS, _LEAST_ROWS = 2**23, 1024
-"""Features held at a time, 64 MiB of doubles, and the least number of rows of a block."""
+_NUMBERS, _LAUNCHED_NUMBERS, _LEAST_ROWS = 2**23, 2**29, 1024
+"""Features held at a time, 64 MiB of doubles, or 4 GiB on a device other than the processor, where small products waste it; and
+the least number of rows of a block."""
 
 _WITHOUT = (
     "inputs that are read in blocks have no weights on all training outputs; predict points, or pass inputs in memory"
 )
+
+
+def _features_held(near: Any) -> int:
+    """The number of features of a block, for the device where they are computed."""
+    on_host = is_numpy_array(near) or str(getattr(near, "device", "cpu")) == "cpu"
+    return _NUMBERS if on_host else min(_LAUNCHED_NUMBERS, memory.available_bytes(near) // (8 * 8))
 
 
 class StreamedRidge(Factorization):
@@ -48,7 +56,7 @@ class StreamedRidge(Factorization):
     def __init__(self, problem: RidgeProblem, features: PivotFeatures) -> None:
         super().__init__(problem)
         self.features, self.inputs, self.rank = features, as_rows(problem.inputs), features.size
-        self.reference, self.step = features.near, max(_LEAST_ROWS, _NUMBERS // self.rank)
+        self.reference, self.step = features.near, max(_LEAST_ROWS, _features_held(features.near) // self.rank)
         self.roots = () if problem.roots is None else (problem.roots,)
         self._factor: tuple[float, Array] | None = None
         targets: Any = problem.targets
@@ -58,14 +66,27 @@ class StreamedRidge(Factorization):
             like(problem.mean(targets), near) if problem.fit_intercept else xp.zeros_like(targets_row(targets, near))
         )
         near = near if problem.fit_intercept else xp.zeros_like(near)
-        found = self.inputs.total(NormalEquations(features, near, self.level), targets, *self.roots, most=self.step)
-        self.gram, self.right, sums, whole, held, self.squares = found
+        self.gram, self.right, sums, whole, held, self.squares = self._normal_equations(near, targets)
         self.residual = max(0.0, 1.0 - held / whole) if whole > 0 else 0.0
         self.centre = near
         if problem.fit_intercept:
             # the centre was that of the sample, and the targets sum to zero around their mean
             self.centre = near + sums / problem.total
             self.gram = self.gram - sums[:, None] * (sums / problem.total)
+
+    def _normal_equations(self, near: Array, targets: Any) -> tuple[Any, ...]:
+        """FᵀF, FᵀV, the sum of the features, the traces of k and of FFᵀ, and the squares of the targets, seen from `near`."""
+        features, factor = self.features, self.features.factor
+        if self.roots or not factor.steady:
+            task = NormalEquations(features, near, self.level)
+            return self.inputs.total(task, targets, *self.roots, most=self.step)
+        # a triangular system of m×m afterwards, in place of one for each input
+        task = NormalEquations(features, factor.values_of(near), self.level, of_values=True)
+        gram, right, sums, whole, _, squares = self.inputs.total(task, targets, most=self.step)
+        gram = factor.transposed(factor.transposed(gram).T)
+        right, sums = factor.transposed(right), factor.transposed(sums[:, None])[:, 0]
+        held = namespace(gram).linalg.trace(gram) + 2.0 * (near @ sums) + self.problem.size * (near @ near)
+        return 0.5 * (gram + gram.T), right, sums, whole, float(held), squares
 
     def coefficients(self, alpha: float) -> tuple[Array, Array | None]:
         """Return B and b with h(x) = κ_x B + b."""
@@ -147,10 +168,11 @@ class StreamedRidge(Factorization):
         return inside / namespace(inside).sqrt(self.spectrum[0] + ridge)[:, None]
 
     def _transposed(self, rows: Array) -> Array:
-        return self.inputs.total(TransposedTimes(self.features, self.centre), rows, *self.roots, most=self.step)[0]
+        found, sums = self.inputs.total(TransposedTimes(self.features), rows, *self.roots, most=self.step)
+        return self.features.factor.transposed(found) - self.centre[:, None] * sums
 
     def _applied(self, coefficients: Array) -> Array:
-        task = Applied(self.features, self.centre, coefficients)
+        task = Applied(self.features, self.features.factor.on_pivots(coefficients), -(self.centre @ coefficients))
         return namespace(coefficients).concat(list(self.inputs.each(task, *self.roots, most=self.step)))
 
     def centred_solve(self, right: Array, alphas: Array) -> Array:

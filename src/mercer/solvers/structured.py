@@ -14,14 +14,11 @@ from mercer.core.gram_eigh import GramEigh
 from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.operators.blocks import BlockOperator, FactoredBlocks, KroneckerSum, full
 from mercer.operators.valued import OperatorValuedKernel
-from mercer.solvers.base import Solver, register
+from mercer.solvers.base import RidgeProblem, Solver, register
 from mercer.solvers.block_systems import BlockSystem, PerDirection, PerEigenvector, TwoTerms, common_basis, pencil
 from mercer.solvers.conjugate_gradient import KroneckerPreconditioner, SketchedPreconditioner, conjugate_gradient
-from mercer.solvers.exact import Exact
-from mercer.solvers.gram_checks import check_gram
-from mercer.solvers.maps import FeatureBasis, PointMap
-from mercer.solvers.problem import RidgeProblem
-from mercer.solvers.ridge_path import RidgePath
+from mercer.solvers.kernel_values import FeatureBasis, PointMap, check_gram
+from mercer.solvers.ridge_path import Exact, RidgePath
 
 _SKETCH = 100  # most products for a preconditioner
 

@@ -13,10 +13,10 @@ from scipy.linalg import lapack
 from mercer.core.arrays import Array, NumericalWarning, is_numpy_array, require_positive, to_numpy
 from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
-from mercer.solvers.base import Solver, register
-from mercer.solvers.exact import Cholesky, Exact, separable_only
+from mercer.solvers.base import RidgeProblem, Solver, register, separable_only
+from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.factorization import Factorization
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.ridge_path import Exact
 
 
 class TridiagonalForm:

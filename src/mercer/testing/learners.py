@@ -19,7 +19,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.learners.base import FittedMap, Learner, LearningProblem, fit_embedding
 from mercer.selection.alpha import FeatureDistance
-from mercer.solvers.gram_checks import sub_inputs
+from mercer.solvers.kernel_values import sub_inputs
 
 
 def learning_problem(

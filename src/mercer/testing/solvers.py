@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.core.arrays import to_numpy
-from mercer.solvers.base import Solver
-from mercer.solvers.problem import RidgeProblem
+from mercer.solvers.base import RidgeProblem, Solver
 
 
 def check_solver(solver: Solver, problem: RidgeProblem, queries: np.ndarray, atol: float = 1e-7) -> None:

@@ -2,7 +2,17 @@
 
 from mercer.uncertainty.answers import Carrier, Explanation
 from mercer.uncertainty.conformal import Calibration
+from mercer.uncertainty.prediction_set import PredictionSet
 from mercer.uncertainty.probabilities import ProbabilityMap, RiskCoverage
 from mercer.uncertainty.regions import Ellipsoids, Intervals
 
-__all__ = ["Calibration", "Carrier", "Ellipsoids", "Explanation", "Intervals", "ProbabilityMap", "RiskCoverage"]
+__all__ = [
+    "Calibration",
+    "Carrier",
+    "Ellipsoids",
+    "Explanation",
+    "Intervals",
+    "PredictionSet",
+    "ProbabilityMap",
+    "RiskCoverage",
+]

@@ -15,9 +15,10 @@ import numpy as np
 from mercer.core.arrays import Array, like, to_numpy
 from mercer.core.collections import Collection, count, distinct, is_numeric, member, take
 from mercer.core.validation import check_real
-from mercer.decoders import Decoder, Ranked
+from mercer.decoders import Decoder
 from mercer.decoders.pool import ROUNDING, LeftOut, Pool, asked_of, left_out, owners_of
 from mercer.embeddings.base import Embedding
+from mercer.uncertainty.prediction_set import PredictionSet
 from mercer.uncertainty.regions import quantiles
 from mercer.uncertainty.strata import KnownPairs, Stratum
 
@@ -181,7 +182,7 @@ class LeftOutFits:
         coverage: float,
         default: bool,
         parts: Iterable[Stratum],
-    ) -> list[Ranked]:
+    ) -> list[PredictionSet]:
         """Return, for each input, the candidates as good as the left-out pair in more than a share 1 − coverage of the fits."""
         shift = _products(decoder, self.own, pool) - _products(decoder, self.left_out, pool)
         score = _products(decoder, self.points, pool) - to_numpy(pool.offsets)
@@ -193,8 +194,11 @@ class LeftOutFits:
                 moved = left_out_shifts(weights[i], shift, self.groups)[part.known]
                 agree = part.weights @ (right[part.known, None] >= moved - score[i])
                 whole = float(np.sum(part.weights)) + own
-                kept = agree[order[i]] > (1.0 - coverage) * whole - own + 1e-9 * whole
-                found[i] = Ranked(take(pool.objects, order[i][kept]), best[i][kept])
+                needed = (1.0 - coverage) * whole - own + 1e-9 * whole
+                kept = agree[order[i]] > needed
+                # an object that is not a candidate is as good as the right answers that are not
+                any_object = default and float(part.weights[np.isinf(right[part.known])].sum()) > needed
+                found[i] = PredictionSet(take(pool.objects, order[i][kept]), best[i][kept], any_object)
         return [found[i] for i in range(len(found))]
 
 

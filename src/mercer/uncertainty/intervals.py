@@ -34,7 +34,8 @@ class IntervalAnswers(CalibratedAnswers):
         r"""Return an interval for each coordinate of each output that holds the right value with probability `coverage`.
 
         The interval is :math:`\hat y \pm q`, with q the :math:`\lceil (m+1)c \rceil`-th smallest of m absolute errors, each of a
-        model that was not trained on its pair, and a slack of 1e-9 of the largest output for rounding. For exchangeable pairs:
+        model that was not trained on its pair; `contains` has a slack of 1e-9 of the largest output for ties, which the width has
+        not. For exchangeable pairs:
 
         ===================  =============================  =======================================
         calibrated by        probability, at least          cost
@@ -104,8 +105,8 @@ class IntervalAnswers(CalibratedAnswers):
                 lower[i] = -quantiles(half - at, stratum.weights, own[None], wanted)[0]
                 upper[i] = quantiles(half + at, stratum.weights, own[None], wanted)[0]
         self._warn_infinite(upper, wanted, len(errors))
-        slack = self._slack
-        return Intervals(self._shaped(lower - slack), self._shaped(upper + slack), bool(simultaneous))
+        slack = self._slack.reshape(self._codec.row_shape)
+        return Intervals(self._shaped(lower), self._shaped(upper), bool(simultaneous), slack)
 
     def predict_ellipsoid(self, X: Any, coverage: float = 0.9, by: Any = None, weights: Any = None) -> Ellipsoids:
         """Return an ellipsoid around each prediction that holds the right output with probability `coverage`.
@@ -129,7 +130,7 @@ class IntervalAnswers(CalibratedAnswers):
             radii[stratum.new] = quantiles(scores[stratum.known], stratum.weights, stratum.own, wanted)[:, 0]
         self._warn_infinite(radii, wanted, len(scores))
         slack = float(np.sqrt(np.sum(lengths(factor, np.diag(self._slack)) ** 2)))
-        return Ellipsoids(self._shaped(centers), factor, radii + slack)
+        return Ellipsoids(self._shaped(centers), factor, radii, slack)
 
     def _deviations(self, X: Any) -> np.ndarray:
         """Return the standard deviation of a new output at each input, for ridge learners."""

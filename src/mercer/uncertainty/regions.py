@@ -25,6 +25,9 @@ class Intervals:
         The ends, in the shape of the outputs; infinite if there are too few pairs for the coverage.
     simultaneous : bool
         True if all coordinates of an output are inside together with the given probability: a box, or a band around a curve.
+    slack : array or float
+        Distance from an end, for each coordinate, that counts as inside: an input alone and in a batch has predictions that
+        differ in the last bits, and an output that ties with an end is inside for both.
 
     Examples
     --------
@@ -36,6 +39,7 @@ class Intervals:
     lower: np.ndarray
     upper: np.ndarray
     simultaneous: bool = False
+    slack: np.ndarray | float = 0.0
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter((self.lower, self.upper))
@@ -48,7 +52,7 @@ class Intervals:
     def contains(self, y: Any) -> np.ndarray:
         """Return True for each entry of `y` in its interval; for each whole output if the intervals are simultaneous."""
         values = _rows_like(y, self.lower)
-        inside = (self.lower <= values) & (values <= self.upper)
+        inside = (self.lower - self.slack <= values) & (values <= self.upper + self.slack)
         return np.all(inside.reshape(len(self.lower), -1), axis=1) if self.simultaneous else np.asarray(inside)
 
 
@@ -64,6 +68,8 @@ class Ellipsoids:
         F, lower triangular, with F Fᵀ the covariance of the errors.
     radii : array (q,)
         r.
+    slack : float
+        Length beyond r that counts as inside, for rounding.
 
     Examples
     --------
@@ -77,11 +83,12 @@ class Ellipsoids:
     centers: np.ndarray
     factor: np.ndarray
     radii: np.ndarray
+    slack: float = 0.0
 
     def contains(self, y: Any) -> np.ndarray:
         """Return True for each output in its ellipsoid."""
         errors = (_rows_like(y, self.centers) - self.centers).reshape(len(self.centers), -1)
-        return lengths(self.factor, errors) <= self.radii
+        return lengths(self.factor, errors) <= self.radii + self.slack
 
     @property
     def log_volumes(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from mercer.decoders.base import merged
 from mercer.decoders.pool import Pool, left_out
 from mercer.uncertainty.calibrated import CalibratedAnswers
 from mercer.uncertainty.conformal import Calibration, LeftOutFits, check_coverage
+from mercer.uncertainty.prediction_set import PredictionSet
 from mercer.uncertainty.strata import Stratum, strata
 
 _EVERY = int(np.iinfo(np.int32).max)  # number of candidates to rank if all are wanted
@@ -36,7 +37,7 @@ class SetAnswers(CalibratedAnswers):
         method: str = "auto",
         by: Any = None,
         weights: Any = None,
-    ) -> list[Ranked]:
+    ) -> list[PredictionSet]:
         r"""Return for each input a set that holds the right output with probability `coverage`, best first, with scores.
 
         The set has every candidate whose score (that of `rank`) is at least that of the :math:`\lceil (m+1)c \rceil`-th best
@@ -53,10 +54,12 @@ class SetAnswers(CalibratedAnswers):
                              chosen on the same pairs
         ===================  =============================  =======================================
 
-        A set may be empty: no candidate is as good as right answers are. A right answer that is not a default candidate counts
-        as never covered (`calibration_.unlisted` of them); candidates that you pass are taken to hold the right answer. If more
-        coverage is asked for than the share of right answers that are candidates (`calibration_.reachable`), every candidate is
-        kept, and a `NumericalWarning` gives the share.
+        A set may be empty: no candidate is as good as right answers are. A right answer that is not a default candidate has the
+        worst score of all (`calibration_.unlisted` right answers had it). If more coverage is asked for than the candidates can
+        reach (`calibration_.reachable` of the right answers are among them), a set stands for every object: its `any_object` is
+        True, it has every candidate, and a `NumericalWarning` gives the share. So the probability holds for
+        ``found.contains(y)``, with `any_object` counted, whether or not right answers are candidates. Candidates that you pass
+        are taken to hold the right answer.
 
         If pairs come in groups (of `fit`, or of `calibrate`), whole groups are left out, each group counts as one, and the
         probability is that for an input of a new group.
@@ -97,17 +100,21 @@ class SetAnswers(CalibratedAnswers):
                 every, decoder = self._rank(points, _EVERY, candidates)
             calibration = self._calibrated_with_constructed() if makes else self._calibrated(decoder)
             sets = self._within(every, calibration, wanted, makes or candidates is None, parts)
-        return [Ranked(self._codec.decode(found.objects), found.scores) for found in sets]
+        return [PredictionSet(self._codec.decode(found.objects), found.scores, found.any_object) for found in sets]
 
     def _within(
         self, every: list[Ranked], calibration: Calibration, coverage: float, default: bool, parts: list[Stratum]
-    ) -> list[Ranked]:
+    ) -> list[PredictionSet]:
         """Return the candidates that are as good as right answers are."""
         thresholds = calibration.thresholds(coverage, default, parts, len(every))
-        if np.isinf(thresholds).any():
+        unreached = np.isinf(thresholds)
+        if unreached.any():
             self._warn_unreachable(calibration, coverage, default)
         sizes = [int(np.count_nonzero(-x.scores <= limit)) for x, limit in zip(every, thresholds, strict=True)]
-        return [Ranked(take(x.objects, slice(0, n)), x.scores[:n]) for x, n in zip(every, sizes, strict=True)]
+        return [
+            PredictionSet(take(x.objects, slice(0, n)), x.scores[:n], default and one)
+            for x, n, one in zip(every, sizes, unreached.tolist(), strict=True)
+        ]
 
     # -- sets with objects that the decoder constructs ---------------------------------------------------------
 
@@ -148,7 +155,7 @@ class SetAnswers(CalibratedAnswers):
 
     def _jackknife_sets(
         self, inputs: Collection, coverage: float, candidates: Any, parts: list[Stratum]
-    ) -> list[Ranked]:
+    ) -> list[PredictionSet]:
         """Return sets by the jackknife+, for maps whose fits without one pair follow from weights."""
         weights = self.map_.weights(inputs) if getattr(self.map_, "leaves_out_by_weights", False) else None
         if weights is None:
@@ -161,7 +168,10 @@ class SetAnswers(CalibratedAnswers):
         fits = LeftOutFits(points, to_backend_of(outputs, weights), to_backend_of(outputs, own), left_out, groups)
         pool, decoder = self._pool(candidates)
         calibration = self._left_out(left_out, decoder)
-        return fits.sets(decoder, pool, calibration, coverage, candidates is None, parts)
+        sets = fits.sets(decoder, pool, calibration, coverage, candidates is None, parts)
+        if any(found.any_object for found in sets):
+            self._warn_unreachable(calibration, coverage, True)
+        return sets
 
     def _pool(self, candidates: Any) -> tuple[Pool, Decoder]:
         """Return one collection of candidates for all inputs, with their features, and the decoder that scores them."""
@@ -176,6 +186,10 @@ class SetAnswers(CalibratedAnswers):
         why = f"there are {pairs} calibration pairs (those of a label or weight, with by= or weights=)"
         if default and share < 1:
             why = f"{1 - share:.1%} of the right answers of {pairs} calibration pairs are not candidates"
+        kept = "Every candidate was kept" + (", and the sets stand for every object (any_object)" if default else "")
         cure = "pass candidates=..., 'constructed' for those that the decoder makes, or more pairs"
-        message = f"coverage={wanted:g} cannot be promised: {why}. Every candidate was kept; {cure}"
-        warnings.warn(message, NumericalWarning, stacklevel=4)
+        warnings.warn(
+            f"coverage={wanted:g} cannot be promised by candidates: {why}. {kept}; {cure}",
+            NumericalWarning,
+            stacklevel=4,
+        )

@@ -1,4 +1,4 @@
-"""Exact solvers by an eigendecomposition, a Cholesky factor or explicit features."""
+"""One alpha by a Cholesky factor."""
 
 from __future__ import annotations
 
@@ -22,115 +22,13 @@ from mercer.core.arrays import (
     to_numpy,
 )
 from mercer.core.collections import Collection
-from mercer.core.validation import check_choice
-from mercer.kernels.features import FeatureMap
-from mercer.solvers.base import Solver, register
+from mercer.solvers.base import RidgeProblem, Solver, register, separable_only
 from mercer.solvers.factorization import Factorization
-from mercer.solvers.maps import FeatureBasis, KernelBasis, PointMap
-from mercer.solvers.problem import RidgeProblem
-from mercer.solvers.ridge_path import RidgePath
+from mercer.solvers.kernel_values import KernelBasis, PointMap
+from mercer.solvers.ridge_path import ExplicitFeatures
 
 _MANY = 50_000
 """Pairs on a device from which conjugate gradients are faster than a factor, as ``bench scale --device cuda`` measures."""
-
-
-class Exact(Solver):
-    r"""Everything from :math:`k = U S U^\top`: any separable operator, all values of alpha, exact leave-one-out. O(n³).
-
-    Parameters
-    ----------
-    penalty : {"function", "coefficients"}, default="function"
-        "function" is kernel ridge regression, :math:`(k + \alpha I)^{-1}` (Weston NIPS 2002, Cortes, Kadri).
-        "coefficients" penalises the sum of squared coefficients, :math:`(k^2 + \alpha I)^{-1} k` (Weston's technical
-        report, eq. 6); leave-one-out then holds the basis of kernel functions fixed. Identity operator only.
-    device : str, optional
-        Where the algebra runs, through PyTorch: ``"cuda"``, ``"cpu"``. By default where the Gram matrix is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.kernels import Linear
-    >>> from mercer.solvers import RidgeProblem
-    >>> problem = RidgeProblem(Linear(), np.eye(3), np.eye(3), fit_intercept=False)
-    >>> Exact().factorize(problem).spectrum.values.tolist()
-    [1.0, 1.0, 1.0]
-    """
-
-    makes_gram = True
-
-    def __init__(self, penalty: str = "function", device: str | None = None) -> None:
-        self.penalty = penalty
-        self.device = device
-
-    def supports(self, problem: RidgeProblem) -> str | None:
-        """Return a reason for operators that are not separable, missing targets, and operators with the other penalty."""
-        if self.penalty != "function":
-            check_choice(self.penalty, "penalty", ("function", "coefficients"))
-            if not problem.operator.is_identity:
-                return f"penalty={self.penalty!r} goes with operator=Identity() only; use penalty='function'"
-        return separable_only(problem)
-
-    def reason(self, problem: RidgeProblem) -> str:
-        """Return why this solver is chosen."""
-        if problem.operator.is_identity:
-            return "choosing alpha needs the whole path, which one eigendecomposition gives"
-        return f"{type(problem.operator).__name__} couples the outputs, and eigendecompositions uncouple them exactly"
-
-    def matrices(self, problem: RidgeProblem) -> float:
-        """Return about three, or five of other libraries than NumPy, and more with many targets."""
-        return problem.matrices(3.2 if is_numpy_array(problem.inputs) else 5.0)
-
-    def factorize(self, problem: RidgeProblem) -> RidgePath:
-        """Make the Gram matrix and decompose it."""
-        return RidgePath.of(problem, problem.decomposed(self.device), problem.basis(), self.penalty)
-
-
-def separable_only(problem: RidgeProblem, one_alpha: bool = False) -> str | None:
-    """Return why a solver for k(x, z)·C, and with `one_alpha` for one alpha, does not solve the problem; None if it does."""
-    if one_alpha and problem.alpha is None:
-        return "it solves one alpha, and alpha is to be chosen; use solver='auto' or Exact()"
-    if not problem.operator.separable:
-        return f"{problem.operator!r} is not one kernel times one matrix; use Structured()"
-    if problem.observed is not None:
-        return "some outputs are missing; use Structured()"
-    return None
-
-
-class ExplicitFeatures(Solver):
-    r"""Few explicit features, :math:`k = \Phi\Phi^\top`: O(n m²) where the Gram matrix costs O(n³). Exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.kernels import Linear
-    >>> from mercer.solvers import RidgeProblem
-    >>> X = np.random.default_rng(0).standard_normal((6, 2))
-    >>> ExplicitFeatures().factorize(RidgeProblem(Linear(), X, X)).spectrum.vectors.shape
-    (6, 2)
-    """
-
-    why = "{kernel!r} has few features: m×m in place of n×n"
-
-    def supports(self, problem: RidgeProblem) -> str | None:
-        """Return a reason for kernels that do not have fewer features than there are pairs."""
-        if problem.targets is None:
-            return "points are weights on all training outputs"
-        against = separable_only(problem)
-        found = self._features(problem) if against is None else None
-        if found is None or not found.dimension < problem.size:
-            return against or f"{problem.kernel!r} does not have fewer explicit features than there are pairs"
-        return None
-
-    def factorize(self, problem: RidgeProblem) -> RidgePath:
-        """Decompose the m×m matrix of the features."""
-        features = self._features(problem)
-        assert features is not None
-        spectrum = problem.decompose_features(features(problem.inputs))
-        return RidgePath.of(problem, spectrum, FeatureBasis(features, features.dimension))
-
-    def _features(self, problem: RidgeProblem) -> FeatureMap | None:
-        # sparse features (n-grams, substructures) go through products of sparse rows
-        return problem.kernel.feature_map(problem.inputs) if problem.kernel.takes_vectors else None
 
 
 class Cholesky(Solver):
@@ -246,6 +144,4 @@ class SolvedWeights:
         return found + (1.0 - namespace(found).sum(found, axis=1))[:, None] * self.origin
 
 
-register(Exact())
-register(Cholesky())
-register(ExplicitFeatures())
+register(Cholesky(), after=ExplicitFeatures)
