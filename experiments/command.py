@@ -46,22 +46,24 @@ class Benchmark(StrEnum):
 
 
 @app.command()
-def bench(
+def bench(  # noqa: PLR0913 - one parameter for each option
     name: Annotated[Benchmark, typer.Argument(help="Benchmark to run.")],
     output: Annotated[Path | None, typer.Option(help="File for the result as JSON.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: seconds.")] = False,
     device: Annotated[str | None, typer.Option(help="Device of PyTorch, such as cuda, for bench scale.")] = None,
-    large: Annotated[bool, typer.Option("--large", help="Also large sizes, for bench scale and bench blocks.")] = False,
+    large: Annotated[bool, typer.Option("--large", help="Also large sizes, for bench blocks.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Fits at once, each on two cores, for bench scale.")] = 1,
 ) -> None:
     """Measure speed and memory as ratios to plain NumPy and SciPy, in one run."""
-    if (name != Benchmark.scale and device is not None) or (name not in (Benchmark.scale, Benchmark.blocks) and large):
-        raise typer.BadParameter("--device is for bench scale, and --large for bench scale and bench blocks")
+    if (name != Benchmark.scale and (device is not None or jobs > 1)) or (name != Benchmark.blocks and large):
+        raise typer.BadParameter("--device and --jobs are for bench scale, and --large is for bench blocks")
     if device is not None:
         import_module("experiments.bench.scale_device").main(
             output or Path("bench-scale-device.json"), device, 2000 if quick else None
         )
         return
-    import_module(f"experiments.bench.{name}").main(output, quick, **({"large": True} if large else {}))
+    options = {"large": True} if large else {"jobs": jobs} if jobs > 1 else {}
+    import_module(f"experiments.bench.{name}").main(output, quick, **options)
 
 
 @app.command()

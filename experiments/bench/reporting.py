@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def measure_in_process(module: str, *arguments: Any) -> list[float]:
-    """Run a module of this folder in a fresh process, and return the numbers it prints."""
-    command = [sys.executable, "-m", f"experiments.bench.{module}", *map(str, arguments)]
+def measure_in_process(module: str, *arguments: Any, on: Sequence[int] = ()) -> list[float]:
+    """Run a module of this folder in a fresh process, on the cores `on` if they are given, and return the numbers it prints."""
+    pinned = ["taskset", "-c", ",".join(map(str, on))] if on else []
+    command = [*pinned, sys.executable, "-m", f"experiments.bench.{module}", *map(str, arguments)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command[1:])} failed: {done.stderr.strip()}")
+        raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.strip()}")
     return [float(value) for value in done.stdout.split()]

@@ -6,10 +6,14 @@ squared error of its predictions as a share of that of the mean.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -28,6 +32,9 @@ from mercer.kernels import Gaussian
 from mercer.report import Result, tracked
 from mercer.solvers import Cholesky, ConjugateGradient, Exact, LowRank, RidgeProblem, Solver
 
+Task = tuple[str, int]
+"""A method and a number of pairs."""
+
 FEATURES, OUTPUTS, ALPHA, QUERIES = 50, 20, 1.0, 1000
 SCALE = (2.0 * FEATURES) ** 0.5
 ALPHAS = np.logspace(-3, 2, 20)
@@ -41,63 +48,121 @@ class Rung:
     pairs: tuple[int, ...]
     exponent: float
     within: float
+    also: tuple[int, ...] = ()
+    """Further numbers of pairs, which do not count for the exponent."""
     chooses_alpha: bool = False
 
 
 RUNGS = {
-    "exact, path of alpha": Rung(Exact(), (1000, 2000, 4000), 3.0, 0.15, chooses_alpha=True),
-    "exact, one alpha": Rung(Cholesky(), (2000, 4000, 8000), 3.0, 0.15),
-    "conjugate gradients": Rung(ConjugateGradient(), (4000, 8000, 16000), 2.0, 0.15),
-    "low rank": Rung(LowRank(500), (10_000, 20_000, 40_000), 1.0, 0.1),
+    "exact, path of alpha": Rung(Exact(), (4000, 8000, 12_000), 3.0, 0.15, (3000,), chooses_alpha=True),
+    "exact, one alpha": Rung(Cholesky(), (8000, 16_000, 24_000), 3.0, 0.15),
+    "conjugate gradients": Rung(ConjugateGradient(1000), (20_000, 40_000, 80_000), 2.0, 0.15, (50_000,)),
+    "low rank": Rung(LowRank(500), (40_000, 80_000, 160_000), 1.0, 0.1),
 }
+"""Sizes from which on the products of the leading power of n take most of the time."""
 
 BARS = {("conjugate gradients", 20_000): (45.0, 4.0), ("conjugate gradients", 50_000): (600.0, 8.0)}
 """Most seconds and GiB."""
 
+RATIOS = {"himalaya KernelRidgeCV, 20 alphas": 9.0, "scikit-learn grid of 20 alphas": 30.0}
+"""How many times the seconds of a path of 3,000 pairs each must take at the least."""
+COMPARED: Task = ("exact, path of alpha", 3000)
 
-def main(output: Path | None = None, quick: bool = False, large: bool = False) -> None:
-    """Measure limits, rungs and rivals, print the table, write JSON to `output` after each, and a picture beside it."""
-    begin, rows = time.perf_counter(), limits(400 if quick else 3000)
-    parameters: dict[str, Any] = {"features": FEATURES, "outputs": OUTPUTS, "alpha": ALPHA, "threads": cores()}
-    methods = _methods()
-    absent = [name for name in methods if name in RIVALS and not RIVALS[name].installed]
-    parameters["not installed"] = absent
-    with tracked("bench scale", len(methods) - len(absent)) as step:
-        for name, rung in methods.items():
-            if name in absent:
-                continue
-            step(name)
-            sizes = tuple(n // 20 for n in rung.pairs) if quick else rung.pairs
-            sizes += (20_000, 50_000) if large and name == "conjugate gradients" else ()
-            rows += rung_rows(name, rung, sizes)
-            result = Result("bench-scale", rows, parameters, [problems.SEED], seconds=time.perf_counter() - begin)
+
+def main(output: Path | None = None, quick: bool = False, jobs: int = 1) -> None:
+    """Measure limits, rungs and rivals, print the table, write JSON to `output` after each, and a picture beside it.
+
+    With several `jobs`, as many fits are measured at once, the largest first, each on two cores of its own.
+    """
+    begin, measured = time.perf_counter(), limits(400 if quick else 3000)
+    parameters: dict[str, Any] = {"features": FEATURES, "outputs": OUTPUTS, "alpha": ALPHA}
+    parameters |= {"threads": cores() if jobs == 1 else 2, "at once": jobs}
+    parameters["not installed"] = [name for name, rival in RIVALS.items() if not rival.installed]
+    tasks = [
+        (name, n // 20 if quick else n)
+        for name, method in _methods().items()
+        if name not in parameters["not installed"]
+        for n in (*method.pairs, *method.also)
+    ]
+    found: dict[Task, list[float]] = {}
+
+    def so_far() -> Result:
+        rows = measured + [
+            row for name, method in _methods().items() for row in method_rows(name, method, found, quick)
+        ]
+        seconds = time.perf_counter() - begin
+        return Result("bench-scale", rows + ratio_rows(found), parameters, [problems.SEED], seconds=seconds)
+
+    with tracked("bench scale", len(tasks)) as step:
+        for task, values in _all_measured(sorted(tasks, key=lambda task: -task[1]), jobs):
+            step(f"{task[0]}, {task[1]:,} pairs")
+            found[task] = values
             if output is not None:
                 output.parent.mkdir(parents=True, exist_ok=True)
-                result.to_json(output)
-    finish(result, output)
+                so_far().to_json(output)
+    finish(so_far(), output)
     if output is not None:
-        draw_scale(result.rows, output.with_suffix(".svg"))
+        draw_scale(so_far().rows, output.with_suffix(".svg"))
 
 
-def rung_rows(name: str, rung: Rung | Rival, sizes: tuple[int, ...]) -> Rows:
-    """Measure one method at each size, in a process of its own, and fit the exponent of a rung."""
-    rows, seconds = [], []
-    for n in sizes:
-        took, peak, products, residual, error = measure_in_process("scale", name, n)
+def _all_measured(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, list[float]]]:
+    """Yield each task with its numbers as they come; each job has two cores of its own."""
+    free: SimpleQueue[tuple[int, ...]] = SimpleQueue()
+    for on in _cores_of(jobs):
+        free.put(on)
+
+    def measured(task: Task) -> tuple[Task, list[float]]:
+        on = free.get()
+        try:
+            return task, measure_in_process("scale", *task, on=on)
+        finally:
+            free.put(on)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(measured, task) for task in tasks]):
+            yield done.result()
+
+
+def _cores_of(jobs: int) -> list[tuple[int, ...]]:
+    """Return two cores of its own for each job, or none at all for one job."""
+    if jobs == 1:
+        return [()]
+    own = sorted(os.sched_getaffinity(0))
+    if 2 * jobs > len(own):
+        raise ValueError(f"jobs={jobs} need {2 * jobs} cores, two each; this process may use {len(own)}")
+    return [tuple(own[2 * i : 2 * i + 2]) for i in range(jobs)]
+
+
+def method_rows(name: str, method: Rung | Rival, found: dict[Task, list[float]], quick: bool) -> Rows:
+    """Tabulate one method: seconds, memory and error at each size, and the exponent of time."""
+    rows, own = [], {n: found[each, n] for each, n in sorted(found) if each == name}
+    for n, (took, peak, products, residual, error) in own.items():
         most_seconds, most_memory = BARS.get((name, n), (None, None))
-        found: dict[str, Any] = {"n": n, "iterations": int(products), "residual": residual}
-        rows.append(row(name, "seconds", [took], None if most_seconds is None else Bar(most_seconds), **found))
-        rows.append(row(name, "peak memory, GiB", [peak], None if most_memory is None else Bar(most_memory), **found))
-        rows.append(row(name, "squared error, share of the mean's", [error], **found))
-        seconds.append(took)
-    exponent = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-    if isinstance(rung, Rival):
+        more: dict[str, Any] = {"n": n, "iterations": int(products), "residual": residual}
+        rows.append(row(name, "seconds", [took], None if most_seconds is None else Bar(most_seconds), **more))
+        rows.append(row(name, "peak memory, GiB", [peak], None if most_memory is None else Bar(most_memory), **more))
+        rows.append(row(name, "squared error, share of the mean's", [error], **more))
+    sizes = [n for n in own if quick or n in method.pairs]
+    if len(sizes) < 2:
+        return rows
+    exponent = float(np.polyfit(np.log(sizes), np.log([own[n][0] for n in sizes]), 1)[0])
+    if isinstance(method, Rival):
         return [*rows, row(name, "exponent of time against n", [exponent])]
     # below the sizes of the rung a time is mostly what a call costs
-    bar = Bar(rung.within) if sizes[: len(rung.pairs)] == rung.pairs else None
-    metric = f"exponent of time against n, distance from {rung.exponent:g}"
-    rows.append(row(name, metric, [abs(exponent - rung.exponent)], bar, exponent=exponent))
-    return rows
+    bar = None if quick else Bar(method.within)
+    metric = f"exponent of time against n, distance from {method.exponent:g}"
+    return [*rows, row(name, metric, [abs(exponent - method.exponent)], bar, exponent=exponent)]
+
+
+def ratio_rows(found: dict[Task, list[float]]) -> Rows:
+    """Compare the seconds of a path of alpha with those of the rivals that choose alpha, on as many pairs."""
+    own, n = found.get(COMPARED), COMPARED[1]
+    rivals = {name: bar for name, bar in RATIOS.items() if own and (name, n) in found}
+    return [
+        row(name, "seconds, times those of the exact path", [found[name, n][0] / own[0]], Bar(bar, "≥"), n=n)
+        for name, bar in rivals.items()
+        if own
+    ]
 
 
 def _methods() -> dict[str, Rung | Rival]:

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from sklearn.base import clone
 
 from experiments.bench import scale, scale_device
 from experiments.bench.scale_limits import limits
@@ -16,7 +17,13 @@ from mercer.report import Result
 def small(monkeypatch):
     """Rungs of a few pairs, measured in this process."""
     rungs = {
-        name: scale.Rung(r.solver, (60, 90), r.exponent, r.within, r.chooses_alpha) for name, r in scale.RUNGS.items()
+        name: replace(
+            r,
+            solver=clone(r.solver).set_params(rank=30) if hasattr(r.solver, "rank") else r.solver,
+            pairs=(60, 90),
+            also=(),
+        )
+        for name, r in scale.RUNGS.items()
     }
     monkeypatch.setattr(scale, "RUNGS", rungs)
     names = ("scikit-learn KernelRidge", "scikit-learn Nystroem + Ridge")
@@ -24,7 +31,7 @@ def small(monkeypatch):
     absent = Rival(scale.RIVALS["GPyTorch exact"].fit, (60,), "no_such_package")
     monkeypatch.setattr(scale, "RIVALS", rivals | {"GPyTorch exact": absent})
     monkeypatch.setattr(scale, "limits", lambda n: limits(40, repeats=1))
-    monkeypatch.setattr(scale, "measure_in_process", lambda _, name, n: scale.measure(name, n))
+    monkeypatch.setattr(scale, "measure_in_process", lambda _, name, n, on: scale.measure(name, n))
 
 
 def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path):
@@ -33,6 +40,7 @@ def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path):
     result = Result.read(tmp_path / "new" / "scale.json")
     timed = [row for row in result.rows if row["metric"] == "seconds" and not row["method"].startswith("limit")]
     assert [row["n"] for row in timed] == [60, 90] * (len(scale.RUNGS) + 2)
+    assert not [row for row in result.rows if "times those" in row["metric"]]  # 3,000 pairs were not measured
     assert {row["metric"] for row in result.rows if row["method"].startswith("limit")} >= {"GFLOP/s", "GB/s"}
     assert result.parameters["not installed"] == ["GPyTorch exact"]
     picture = (tmp_path / "new" / "scale.svg").read_text()
@@ -67,4 +75,18 @@ def test_options_of_scale_are_refused_elsewhere(monkeypatch, capsys):
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
-    assert "--device is for bench scale" in capsys.readouterr().err
+    assert "--device and --jobs are for bench scale" in capsys.readouterr().err
+
+
+def test_paths_are_compared_with_rivals_on_as_many_pairs():
+    found = {scale.COMPARED: [2.0, 0, 0, 0, 0], ("himalaya KernelRidgeCV, 20 alphas", 3000): [22.0, 0, 0, 0, 0]}
+    (row,) = scale.ratio_rows(found)
+    assert (row["value"], row["bar"], row["met"]) == (11.0, 9.0, True)
+
+
+def test_jobs_have_cores_of_their_own(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 5, 6}, raising=False)
+    assert scale._cores_of(1) == [()]
+    assert scale._cores_of(2) == [(0, 1), (2, 5)]
+    with pytest.raises(ValueError, match="jobs=3 need 6 cores, two each; this process may use 5"):
+        scale._cores_of(3)
