@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from enum import StrEnum
@@ -18,8 +17,7 @@ from experiments.comparison import TOLERANCE, compare_folders
 from experiments.measured import write_measured
 from experiments.page import result_page, scores_table, summary
 from experiments.pictures import draw
-from experiments.runner import Stopped
-from experiments.runner import reproduce as run_experiment
+from experiments.runner import Stopped, core_seconds, reproduce_all
 from mercer.core.files import written_atomically
 from mercer.report import Result, print_table
 
@@ -85,15 +83,16 @@ def reproduce(  # noqa: PLR0913 - one parameter for each option
     chosen = list(registry.EXPERIMENTS) if all_of_them or names == ["all"] else names
     if not chosen:
         raise ValueError("no experiment was named; name one, or pass --all, or see --list")
-    console, start = Console(), (time.perf_counter(), _core_seconds())
+    console, start = Console(), (time.perf_counter(), core_seconds())
     try:
-        for each in [registry.experiment(name) for name in chosen]:
-            result = run_experiment(each, output, small=small, fresh=fresh, jobs=jobs)
+        experiments = [registry.experiment(name) for name in chosen]
+        results = reproduce_all(experiments, output, small=small, fresh=fresh, jobs=jobs)
+        for each, result in zip(experiments, results, strict=True):
             print_table(scores_table(each, result.rows), console)
             for note in each.notes(result.rows):
                 console.print(note)
             console.print(f"{output / each.name}.html", soft_wrap=True)
-        elapsed, used = time.perf_counter() - start[0], _core_seconds() - start[1]
+        elapsed, used = time.perf_counter() - start[0], core_seconds() - start[1]
         console.print(f"{len(chosen)} experiments in {elapsed:.0f} seconds, {used:.0f} core-seconds")
     except Stopped as stopped:
         print(f"experiments: {stopped}", file=sys.stderr)
@@ -224,12 +223,6 @@ def main() -> None:
     except (ValueError, OSError, MemoryError) as error:
         print(f"experiments: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-def _core_seconds() -> float:
-    """Return the processor time of this process and of its finished workers."""
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
 
 
 def _list_experiments() -> None:

@@ -6,11 +6,11 @@ import hashlib
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
+from contextlib import contextmanager
+from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -25,7 +25,7 @@ from mercer.core.files import written_atomically
 from mercer.report import Result, tracked
 
 Record = dict[str, Any]
-"""Record of a finished piece: its seconds and its outcome."""
+"""Record of a finished piece: its core-seconds and its outcome."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -35,25 +35,37 @@ class Stopped(KeyboardInterrupt):
 def reproduce(
     experiment: Experiment, folder: Path, *, small: bool = False, fresh: bool = False, jobs: int = 1
 ) -> Result:
-    """Run the pieces of `experiment` that are not finished, and write its JSON file and its page into `folder`.
+    """Run one experiment, as `reproduce_all` does."""
+    (result,) = reproduce_all([experiment], folder, small=small, fresh=fresh, jobs=jobs)
+    return result
+
+
+def reproduce_all(
+    experiments: Sequence[Experiment], folder: Path, *, small: bool = False, fresh: bool = False, jobs: int = 1
+) -> Iterator[Result]:
+    """Run the pieces of `experiments` that are not finished; yield results in order, each when its pieces are complete.
 
     A finished piece is used again if its settings and the code it was computed by are still the same.
 
     Parameters
     ----------
-    experiment : Experiment
-        The experiment to run.
+    experiments : sequence of Experiment
+        The experiments to run; their pieces share the processes, so that none waits for the last piece of an experiment.
     folder : Path
         Folder for ``<name>.json``, ``<name>.html`` and the pieces (``.pieces/<name>/``).
     small : bool
-        Run the small version, which takes seconds.
+        Run the small versions, which take seconds.
     fresh : bool
         Discard the pieces of an earlier run.
     jobs : int
         Number of pieces run in parallel, each in its own process with its share of the cores.
     """
-    records = run_pieces(experiment, folder, small=small, fresh=fresh, jobs=jobs)
-    return _write(experiment, folder, small, [record for record in records if record is not None])
+    runs = [_Run(each, folder, small, fresh) for each in experiments]
+    with _workers(jobs, sum(len(run.left) for run in runs)) as submit:
+        for run in runs:
+            run.begin(submit)
+        for run in runs:
+            yield _write(run.experiment, folder, small, [record for record in run.finish() if record is not None])
 
 
 def run_pieces(
@@ -63,26 +75,74 @@ def run_pieces(
 
     With ``jobs=0`` nothing is run, and pieces that are not finished have None for a record.
     """
-    pieces = experiment.pieces(small)
-    kept = folder / ".pieces" / (f"{experiment.name}-small" if small else experiment.name)
-    code = cache(code_fingerprint)
-    digests = ["".join(code(path) for path in experiment.code(piece)) for piece in pieces]
-    prints = [_fingerprint(experiment, piece, digest) for piece, digest in zip(pieces, digests, strict=True)]
-    work = [(experiment, piece, kept / f"{piece.key}.json", mark) for piece, mark in zip(pieces, prints, strict=True)]
-    records = [None if fresh else _read(path, mark, quiet=jobs == 0) for _, _, path, mark in work]
-    records = [record if record is not None and experiment.keeps(record["outcome"]) else None for record in records]
-    left = [number for number, record in enumerate(records) if record is None and jobs > 0]
-    try:
-        with tracked(experiment.name, len(left)) as step:
-            for number, record in zip(left, _in_order([work[number] for number in left], jobs, step), strict=True):
-                records[number] = record
-    except (KeyboardInterrupt, BrokenProcessPool) as error:
-        done = sum(_read(path, fingerprint, quiet=True) is not None for _, _, path, fingerprint in work)
-        why = "stopped" if isinstance(error, KeyboardInterrupt) else "a worker was killed"
-        raise Stopped(
-            f"{why}; {done} of {len(pieces)} pieces of {experiment.name} are kept, the same command resumes"
-        ) from None
-    return records
+    run = _Run(experiment, folder, small, fresh, quiet=jobs == 0)
+    if jobs == 0:
+        return run.records
+    with _workers(jobs, len(run.left)) as submit:
+        run.begin(submit)
+        return run.finish()
+
+
+Work = tuple[Experiment, Piece, Path, str]
+Submit = Callable[[Work], Callable[[], Record]]
+"""Take a piece of work; the function that is returned waits for its record."""
+
+
+class _Run:
+    """Pieces of an experiment: the records of those that are finished, and the work that is left."""
+
+    def __init__(self, experiment: Experiment, folder: Path, small: bool, fresh: bool, quiet: bool = False) -> None:
+        pieces = experiment.pieces(small)
+        kept = folder / ".pieces" / (f"{experiment.name}-small" if small else experiment.name)
+        code = cache(code_fingerprint)
+        digests = ["".join(code(path) for path in experiment.code(piece)) for piece in pieces]
+        prints = [_fingerprint(experiment, piece, digest) for piece, digest in zip(pieces, digests, strict=True)]
+        self.experiment = experiment
+        self.work: list[Work] = [
+            (experiment, piece, kept / f"{piece.key}.json", mark) for piece, mark in zip(pieces, prints, strict=True)
+        ]
+        found = [None if fresh else _read(path, mark, quiet) for _, _, path, mark in self.work]
+        self.records = [
+            record if record is not None and experiment.keeps(record["outcome"]) else None for record in found
+        ]
+        self.left = [number for number, record in enumerate(self.records) if record is None]
+        self._waiting: list[Callable[[], Record]] = []
+
+    def begin(self, submit: Submit) -> None:
+        """Submit the work that is left."""
+        self._waiting = [submit(self.work[number]) for number in self.left]
+
+    def finish(self) -> list[Record | None]:
+        """Wait for the work and return all records; raise Stopped if the run is stopped."""
+        try:
+            with tracked(self.experiment.name, len(self.left)) as step:
+                for number, record in zip(self.left, self._waiting, strict=True):
+                    step(self.work[number][1].key)
+                    self.records[number] = record()
+        except (KeyboardInterrupt, BrokenProcessPool) as error:
+            done = sum(_read(path, mark, quiet=True) is not None for _, _, path, mark in self.work)
+            why = "stopped" if isinstance(error, KeyboardInterrupt) else "a worker was killed"
+            kept = f"{done} of {len(self.work)} pieces of {self.experiment.name} are kept"
+            raise Stopped(f"{why}; {kept}, the same command resumes") from None
+        return self.records
+
+
+@contextmanager
+def _workers(jobs: int, count: int) -> Iterator[Submit]:
+    """Yield the function that takes work: in this process, when its record is asked for, or in several at once."""
+    if jobs == 1 or count < 2:
+        yield lambda work: partial(_run, *work)
+        return
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    # spawned, not forked: a fork inherits the threads of BLAS and Numba in an unknown state
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(threads,)
+    ) as pool:
+        try:
+            yield lambda work: pool.submit(_run, *work).result
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _write(experiment: Experiment, folder: Path, small: bool, records: list[Record]) -> Result:
@@ -96,31 +156,6 @@ def _write(experiment: Experiment, folder: Path, small: bool, records: list[Reco
     with written_atomically(folder / f"{experiment.name}.html") as temporary:
         temporary.write_text(experiment_page(experiment, result, outcomes), encoding="utf-8")
     return result
-
-
-Work = tuple[Experiment, Piece, Path, str]
-
-
-def _in_order(work: list[Work], jobs: int, step: Callable[[str], None]) -> Iterator[Record]:
-    """Run the pieces, one by one or several at a time, and yield their records in order."""
-    if jobs == 1 or len(work) < 2:
-        for each in work:
-            step(each[1].key)
-            yield _run(*each)
-        return
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    # spawned, not forked: a fork inherits the threads of BLAS and Numba in an unknown state
-    with ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(threads,)
-    ) as pool:
-        futures = [pool.submit(_run, *each) for each in work]
-        try:
-            for (_, piece, _, _), future in zip(work, futures, strict=True):
-                step(piece.key)
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def _end_with(parent: Any) -> None:
@@ -140,15 +175,21 @@ def _limit_threads(threads: int) -> None:
 
 
 def _run(experiment: Experiment, piece: Piece, path: Path, fingerprint: str) -> Record:
-    start = time.perf_counter()
+    start = core_seconds()
     outcome = experiment.run(piece)
     # the round trip makes an outcome read back the same as one just computed
-    record = {"seconds": time.perf_counter() - start, "outcome": json.loads(_text(outcome))}
+    record = {"seconds": core_seconds() - start, "outcome": json.loads(_text(outcome))}
     body = _text(record)
     envelope = {"fingerprint": fingerprint, "sha256": _sha256(body), "record": record}
     with written_atomically(path) as temporary:
         temporary.write_text(_text(envelope), encoding="utf-8")
     return record
+
+
+def core_seconds() -> float:
+    """Return the processor time of this process, of all its threads and of its finished children."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _read(path: Path, fingerprint: str, quiet: bool = False) -> Record | None:
