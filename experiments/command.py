@@ -7,6 +7,7 @@ import time
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ from experiments.comparison import TOLERANCE, compare_folders
 from experiments.measured import write_measured
 from experiments.page import result_page, scores_table, summary
 from experiments.pictures import draw
+from experiments.repetition import run_twice
 from experiments.runner import Stopped, core_seconds, reproduce_all
 from mercer.core.files import written_atomically
 from mercer.report import Result, print_table
@@ -168,6 +170,22 @@ def compare(
         print(difference)
     print(f"{count} results compared, {len(differences)} differences")
     if differences:
+        raise typer.Exit(1)
+
+
+@app.command()
+def repeat(
+    names: Annotated[list[str], typer.Argument(help="Experiments to run, such as weston-table3; or all.")],
+    jobs: Annotated[int, typer.Option(min=1, help="Number of pieces run in parallel, each in its own process.")] = 1,
+) -> None:
+    """Run the small version of experiments twice; exit status 1 if the two runs differ in anything but times."""
+    chosen = list(registry.EXPERIMENTS) if names == ["all"] else [registry.experiment(name).name for name in names]
+    with TemporaryDirectory() as folder:
+        found = run_twice(chosen, Path(folder), jobs)
+    for difference in found:
+        print(difference)
+    print(f"{len(chosen)} experiments run twice, {len(found)} differences")
+    if found:
         raise typer.Exit(1)
 
 

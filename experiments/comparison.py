@@ -57,13 +57,24 @@ def compare_rows(first: list[dict[str, Any]], second: list[dict[str, Any]], tol:
         return [f"{len(first)} rows and {len(second)} rows"]
     found = []
     for i, (one, two) in enumerate(zip(first, second, strict=True)):
-        ignored = ("value", "error") if _TIMES.search(one["metric"]) else ()
+        ignored = ("value", "error") if is_time(one["metric"]) else ()
         found += [
             f"row {i} ({one['method']}, {one['metric']}): {key} is {one.get(key)!r} and {two.get(key)!r}"
             for key in dict.fromkeys([*one, *two])
             if key not in ignored and not _same(one.get(key), two.get(key), tol)
         ]
     return found
+
+
+def is_time(metric: str) -> bool:
+    """Return True for a metric that is a time.
+
+    Examples
+    --------
+    >>> is_time("CPU seconds"), is_time("loss")
+    (True, False)
+    """
+    return _TIMES.search(metric) is not None
 
 
 def _same(one: Any, two: Any, tol: float) -> bool:

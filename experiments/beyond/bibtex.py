@@ -107,8 +107,9 @@ class Bibtex(Experiment):
         return [
             f"The published recipe gives {found[PUBLIC]:.2f} (published: {PUBLISHED}); DependencyEstimator with the same parts "
             f"{found[SAME]:.2f}. Its CPU time in the same run, in that of the recipe: {', '.join(shares)}.",
-            f"Matching the output to the score gains {found[MATCHED] - found[PUBLIC]:.1f} points with the same inputs, other "
-            f"input kernels {found[OURS] - found[MATCHED]:.1f} more: {found[OURS]:.2f}. The bar of {BAR:g} is {reached}.",
+            f"Matching the output to the score changes it by {found[MATCHED] - found[PUBLIC]:+.1f} points with the same inputs, "
+            f"other input kernels by {found[OURS] - found[MATCHED]:+.1f} more: {found[OURS]:.2f}. The bar of {BAR:g} is "
+            f"{reached}.",
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:

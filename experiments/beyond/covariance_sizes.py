@@ -45,8 +45,7 @@ class LargerData(Experiment):
         "of pixels, and the class of a digit from all of it by ½[y = y′]; Gaussian kernel at half the median distance. "
         "Faces: any turned view to the front view, all pairs of 15 people, the other 5 to test, 3 draws. Alpha and ε (0.1 "
         "from n = 2000 on) by leave-one-out with the operator held (for classes too, in feature space). An intercept "
-        "everywhere. For classes of equal size the covariance is a multiple of the identity plus a constant, so that "
-        "it can do little."
+        "everywhere. For classes of equal size the covariance is a multiple of the identity plus a constant."
     )
 
     def pieces(self, small: bool) -> list[Piece]:

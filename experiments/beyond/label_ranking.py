@@ -111,12 +111,14 @@ class LabelRankings(Experiment):
             return []
         best, first = found[BEST, ALL], found[FIRST, ALL]
         single = found[METHODS[-2], ALL]
+        error = next(row["error"] or 0.0 for row in rows if (row["method"], row["set"]) == (BEST, ALL))
         return [
             f"The mean of the five best reaches {best:.3f} over the four sets, {'above' if best >= BAR else 'below'} the "
             f"bar of {BAR:.2f}; the Gaussian ridge on the Kemeny embedding on the same folds {first:.3f}.",
             f"Laplacian kernels and encodings of the inputs account for {single - first:+.3f}, averaging five choices for "
-            f"{best - single:+.3f}, which is within the standard error. On housing the first and the last method have "
-            f"{found[FIRST, 'housing']:.3f} and {found[BEST, 'housing']:.3f}.",
+            f"{best - single:+.3f} ({'within' if abs(best - single) <= error else 'more than'} the standard error of "
+            f"{error:.3f}). On housing the first and the last method have {found[FIRST, 'housing']:.3f} and "
+            f"{found[BEST, 'housing']:.3f}.",
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:

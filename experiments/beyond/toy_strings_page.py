@@ -35,7 +35,7 @@ def shown_in_summary(row: dict[str, Any]) -> bool:
 
 
 def notes(rows: Rows) -> list[str]:
-    """Compare candidates, construction and enumeration, and say why enumeration hurts."""
+    """Compare candidates, construction and enumeration."""
 
     def value(method: str, metric: str, kernel: str = PAPER) -> float:
         return next(
@@ -57,20 +57,18 @@ def notes(rows: Rows) -> list[str]:
         f"String loss / class loss with the paper's kernel: training outputs {both(CANDIDATES)}, constructed (no longer than "
         f"a training output) {both(CONSTRUCTED)}, every string of up to 7 letters {both(ENUMERATED)}.",
         f"Enumerating {verdict}: the nearest of all strings is nearer to h(x) by {closer:.3f}, as it must be, and the class loss "
-        f"changes by {worse:+.3f}. The reason is measured: where h(x) is undecided between two classes it is a mixture of their "
-        "mean images, and the string nearest to a mixture has the letters of both (abadbbd for abad and dbbd). "
-        f"{hybrid(ENUMERATED)} of the answers are such hybrids, against {hybrid(CANDIDATES)} of the "
-        f"training outputs chosen, and {value(ENUMERATED, 'no class writes it'):.1%} are strings no class ever writes. Training "
-        "outputs are a prior: they are strings that occur.",
+        f"changes by {worse:+.3f}. {hybrid(ENUMERATED)} of the answers are hybrids, strings with the letters of two classes "
+        f"(abadbbd for abad and dbbd), against {hybrid(CANDIDATES)} of the training outputs chosen, and "
+        f"{value(ENUMERATED, 'no class writes it'):.1%} are strings no class ever writes.",
         f"With the true mean of ψ(y) given x in place of the learned h(x), {hybrid(ENUMERATED, TRUE)} of the answers are hybrid "
-        f"and every string has {both(ENUMERATED, TRUE)}, where the strings some class writes have {both(CANDIDATES, TRUE)}: the "
-        "inputs do tell the classes apart. So the uncertainty of a map learned from few pairs makes the nearest of all strings a "
-        "hybrid, and training outputs as candidates prevent that.",
-        "Construction needs the length. Limited to that of the longest training output, "
+        f"and every string has {both(ENUMERATED, TRUE)}, where the strings some class writes have {both(CANDIDATES, TRUE)}. The "
+        f"learned h(x) leads to {'more' if value(ENUMERATED, 'hybrid') > value(ENUMERATED, 'hybrid', TRUE) else 'no more'} "
+        "hybrids than the true mean, and training outputs as candidates to "
+        f"{'fewer' if value(CANDIDATES, 'hybrid') < value(ENUMERATED, 'hybrid') else 'no fewer'} than every string.",
+        "Limited to the length of the longest training output, "
         f"{hybrid(CONSTRUCTED)} of the answers are hybrids; with the length predicted, {hybrid(PREDICTED)}, and the losses are "
-        f"{both(PREDICTED)}, with {value(PREDICTED, 'new'):.1%} of the answers in no training pair. The task has three right "
-        "answers and all of them occur in training, so there is little to construct: the clean string of the likeliest class, "
-        f"the answer of a perfect model, has {both(CLEAN_STRING, TRUE)}.",
+        f"{both(PREDICTED)}, with {value(PREDICTED, 'new'):.1%} of the answers in no training pair. The clean string of the "
+        f"likeliest class, the answer of a model that knows the classes, has {both(CLEAN_STRING, TRUE)}.",
     ]
 
 

@@ -113,14 +113,14 @@ class TreeParsing(Experiment):
             f"{found[CHANCE]:.1f}%, as the first parse for {found[FIRST]:.1f}%, by the probabilities of the rules for "
             f"{found[RULES]:.1f}%.",
             f"Knowing the process itself gives {found[PROCESS]:.1f}%: {share:.0%} of the way there from chance was learned. "
-            "Rules do not depend on pairs of words, so they do not know which noun or verb a phrase belongs to.",
+            "Rules do not look at pairs of words.",
         ]
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
         """Show the learning curve, results by ambiguity, and errors."""
         exact = [row for row in rows if row["metric"] == EXACT]
         if len({row["training"] for row in exact}) > 1:
-            yield section("More trees, better parses")
+            yield section("Right parses against the number of trees")
             lines = {}
             for method in METHODS:
                 own = [row for row in exact if row["method"] == method]

@@ -32,7 +32,7 @@ FOLDS, ALIKE, ORACLE = "inner folds", "inner folds, stations alike", "on the tes
 RULES = {
     FOLDS: "the squared error over all training stations, each left out in turn and all learned again",
     ALIKE: "the same with the error of each station divided by its squared distance to the mean",
-    ORACLE: "the test stations, which bounds what a better choice could give and is not a result",
+    ORACLE: "the test stations, which bounds what any choice could give and is not a result",
 }
 SIZES, PARTITIONS, FACTORS = (5, 10, 15), 30, (0.5, 1.0, 2.0)
 ASCENTS = tuple(Ascent(rank, gamma, steps) for rank in (10, 50) for gamma in (0.0, 0.1, 0.9) for steps in (10, 40))

@@ -59,8 +59,8 @@ class Simulated(Experiment):
         "and T known” is the best possible prediction: the conditional mean of the outputs given the model. "
         "Predictions are compared with outputs without noise. The kernel that EKL chose at n = p is measured: its distance to "
         "the nearest k ⊗ T and to symmetric blocks (no sum of separable kernels is nearer), relative to its norm. The "
-        "last two ways were added when no method was ahead with the others, after trying three choices of eigenvectors and two "
-        "noise levels, to find where a learned kernel helps."
+        "last two ways were added after the results with the others, and with three choices of eigenvectors and two noise "
+        "levels, had been seen."
     )
     digits = 3
 
@@ -165,9 +165,8 @@ class Simulated(Experiment):
         if {(way, TRACE) for way in ("few directions", "few directions, noise")} <= overall.keys():
             quiet, noisy = (overall[way, TRACE]["value"] for way in ("few directions", "few directions, noise"))
             notes.append(
-                f"Why: with the same A, ptrEKL is below KRR by {quiet:+.3f} without noise and by {noisy:+.3f} with it. "
-                "A learned kernel has its weight where outputs vary and is shrunk less there, which matters only "
-                "where there is noise to shrink; the poster's model has none."
+                f"With the same A, ptrEKL is below KRR by {quiet:+.3f} without noise and by {noisy:+.3f} with it; the poster's "
+                "model has none."
             )
         return notes
 

@@ -183,12 +183,12 @@ class OpticalWords(Experiment):
             f"conditional covariance give {own['identity-chosen']:.1f}, {own['covariance-chosen']:.1f} and "
             f"{own['conditional-chosen']:.1f}.",
             f"The constraint that a letter alone gives its own character yields {own['constrained-1']:.1f} letter by letter at "
-            f"η = 1, and {own['constrained']:.1f} with η chosen inside the fold: letters around a letter tell the word, "
-            "and there are only 55 words. Read as a training word, where the decoder supplies the context, η = 1 gives "
+            f"η = 1, and {own['constrained']:.1f} with η chosen inside the fold. "
+            "Read as a training word, where the decoder supplies the context, η = 1 gives "
             f"{whole['constrained-1']:.1f} and identity {whole['identity']:.1f}. The constraints behind the 88.5 are in "
             "Cortes et al. 2007, which the paper cites without describing them.",
-            f"Ours gives {own['ours']:.1f} letter by letter and {whole['ours']:.1f} as a training word. Both depend on the "
-            "55 words being the same in training and test: on words left out of the training fold the same "
+            f"Ours gives {own['ours']:.1f} letter by letter and {whole['ours']:.1f} as a training word. The 55 "
+            "words are the same in training and test: on words left out of the training fold the same "
             f"model gets {unseen:.1f} of the characters, and the same letter kernel without the word around it "
             f"{at[STEPS['alone'], BY_LETTER, ABLATION]:.1f} on the test words.",
         ]

@@ -62,14 +62,14 @@ class DigitCompletion(Experiment):
         "The first 1000 USPS digits, pixels in [−1, 1], 5 folds in the order of the file; each fold of 200 is trained "
         "on in turn and the other 800 are the test. From the upper 8 rows the lower 8 are predicted. The loss is 2 − 2 "
         "exp(−‖y − ŷ‖² / 2σ′²). The report chooses σ′ = 4 by kernel alignment with 30 clusters of k-means (the NIPS "
-        "edition prints the same as 0.35 = 1/√(2·4)). Losses are shown for σ′ = 4 and for σ′ = 7, where losses after "
-        "the pre-image are of the size the paper prints. KDE is Weston's: principal components of the outputs, ridge, "
-        "nearest training half. Every parameter is chosen inside the 200 training digits by exact leave-one-out: on the "
-        "loss of the decoded half for k-NN and KDE with training halves as answers, on the distance before decoding for "
-        "continuous pre-images. The Hopfield net is the saturated linear system of Li, Michel and Porod as MATLAB "
-        "builds it; its answer is the training half nearest to the lower half of its equilibrium, or, as a second "
-        "reading, that of the training digit nearest to all of it; it starts with zeros below, as the paper says, or with blank "
-        "paper (−1). The RBF distance is the square root of the loss of each digit. Errors are standard errors over folds."
+        "edition prints the same as 0.35 = 1/√(2·4)). Losses are shown for σ′ = 4 and for σ′ = 7. KDE is Weston's: "
+        "principal components of the outputs, ridge, nearest training half. Every parameter is chosen inside the 200 training "
+        "digits by exact leave-one-out: on the loss of the decoded half for k-NN and KDE with training halves as "
+        "answers, on the distance before decoding for continuous pre-images. The Hopfield net is the saturated linear system "
+        "of Li, Michel and Porod as MATLAB builds it; its answer is the training half nearest to the lower half of its "
+        "equilibrium, or, as a second reading, that of the training digit nearest to all of it; it starts with zeros below, as "
+        "the paper says, or with blank paper (−1). The RBF distance is the square root of the loss of each digit. Errors are "
+        "standard errors over folds."
     )
 
     published_as: dict[str, str] = {BEFORE: LOSS, ROOT: LOSS}
