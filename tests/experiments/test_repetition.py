@@ -50,5 +50,7 @@ def test_every_part_but_times_is_compared(tmp_path, path, value, message):
 
 
 def test_a_run_that_fails_is_told(tmp_path):
-    with pytest.raises(ValueError, match="the run with PYTHONHASHSEED=1 failed:\nexperiments: there is no experiment 'nothing'"):
+    with pytest.raises(
+        ValueError, match="the run with PYTHONHASHSEED=1 failed:\nexperiments: there is no experiment 'nothing'"
+    ):
         repetition.run_twice(["nothing"], tmp_path)
