@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiments.bench.timing import Rows
 
-_PANELS = ("seconds", "peak memory, GiB", "squared error, share of the mean's")
+_PANELS = ("core-seconds", "peak memory, GiB", "squared error, share of the mean's")
 
 
 def draw_scale(rows: Rows, path: Path) -> None:

@@ -79,7 +79,7 @@ def test_options_of_scale_are_refused_elsewhere(monkeypatch, capsys):
 
 
 def test_paths_are_compared_with_rivals_on_as_many_pairs():
-    found = {scale.COMPARED: [2.0, 0, 0, 0, 0], ("himalaya KernelRidgeCV, 20 alphas", 3000): [22.0, 0, 0, 0, 0]}
+    found = {scale.COMPARED: [9.0, 2.0], ("himalaya KernelRidgeCV, 20 alphas", 3000): [9.0, 22.0]}
     (row,) = scale.ratio_rows(found)
     assert (row["value"], row["bar"], row["met"]) == (11.0, 9.0, True)
 

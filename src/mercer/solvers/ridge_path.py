@@ -23,7 +23,7 @@ from mercer.solvers.factorization import Factorization, clear_own_weights, left_
 from mercer.solvers.filters import Filters, inside_gram
 from mercer.solvers.kernel_values import FeatureBasis, PointMap
 
-_BLOCK = 512  # columns of an n×r temporary that are made at a time
+_BLOCK = 256  # columns of an n×r temporary that are made at a time
 _FEW = 256  # pairs below which products cost too little to be saved
 _SMALLEST = 1e-5  # least 1 − Hⱼⱼ, relative to the largest it could be, at which values of alpha can share products
 
@@ -91,10 +91,13 @@ class RidgePath(Factorization):
                 path.inside = problem.scaled(reference).T
         return path
 
-    def _residual(self, alpha: float) -> Array:
-        """R, of shape (m, 1) or (m, r)."""
+    def _residual(self, alpha: float, part: slice | None = None) -> Array:
+        """R, of shape (m, 1) or (m, r), or some of its columns."""
         s = self.spectrum.values[:, None]
-        return alpha / (s * s + alpha) if self.penalty == "coefficients" else alpha / (s * self.gains + alpha)
+        if self.penalty == "coefficients":
+            return alpha / (s * s + alpha)
+        gains = self.gains if part is None or self.gains.shape[0] == 1 else self.gains[part]
+        return alpha / (s * gains + alpha)
 
     def _gained(self, alpha: float) -> Array:
         """(1 − R) / s applied to UᵀV: the coefficients on k_x U."""
@@ -139,7 +142,7 @@ class RidgePath(Factorization):
     def dual(self, alpha: float) -> Array:
         """Return Z, the solution of k Z C + αZ = V orthogonal to the constant."""
         xp = namespace(self.inside)
-        residual = xp.concat(list(self._residual_blocks(self._residual(alpha))), axis=1)
+        residual = xp.concat(list(self._residual_blocks(alpha)), axis=1)
         dual = self._unrotate(residual) / alpha
         return dual if self.roots is None else dual * self.roots[:, None]
 
@@ -206,7 +209,7 @@ class RidgePath(Factorization):
             assert gram is not None
             squares = float(xp.sum(self._quadratic(alpha, gram)))
         else:
-            squares = sum(float(xp.sum(r * r)) for r in self._residual_blocks(residual))
+            squares = sum(float(xp.sum(r * r)) for r in self._residual_blocks(alpha))
         return squares / n / (free / n) ** 2
 
     def fold_residuals(self, alpha: float, folds: Sequence[np.ndarray]) -> list[Array]:
@@ -271,7 +274,7 @@ class RidgePath(Factorization):
         xp, vectors, along = namespace(self.inside), self.spectrum.vectors, self.spectrum.constant
         assert self.members is not None
         residual, parts = self._residual(alpha), []
-        left = xp.concat(list(self._residual_blocks(residual)), axis=1)
+        left = xp.concat(list(self._residual_blocks(alpha)), axis=1)
         filters = residual.T if self.complete else residual.T - 1.0
         for own in self.members:
             rows, right = take(vectors, own), take(left, own)
@@ -334,28 +337,26 @@ class RidgePath(Factorization):
         along, rows = self.spectrum.constant, self._rotate(self.targets)
         return rows if along is None else rows - along[:, None] * (along @ rows)
 
-    def _residual_blocks(self, residual: Array) -> Iterator[Array]:
+    def _parts(self) -> Iterator[slice]:
+        """Blocks of output directions."""
+        columns = self.inside.shape[1]
+        return (slice(start, min(start + _BLOCK, columns)) for start in range(0, columns, _BLOCK))
+
+    def _residual_blocks(self, alpha: float) -> Iterator[Array]:
         """Blocks of columns of (V − H V) Q."""
         vectors = self.spectrum.vectors
-        columns = self.inside.shape[1]
-        for start in range(0, columns, _BLOCK):
-            part = slice(start, min(start + _BLOCK, columns))
-            column = residual if residual.shape[1] == 1 else residual[:, part]
+        for part in self._parts():
+            residual = self._residual(alpha, part)
             if self.complete:
-                yield vectors @ (column * self.inside[:, part])
+                yield vectors @ (residual * self.inside[:, part])
             else:
-                yield self._rotated[:, part] - vectors @ ((1.0 - column) * self.inside[:, part])
+                yield self._rotated[:, part] - vectors @ ((1.0 - residual) * self.inside[:, part])
 
     def _loo_blocks(self, alpha: float) -> Iterator[Array]:
         """Blocks of columns of what is left of V Q when each pair is left out."""
-        residual = self._residual(alpha)
-        shared = self._diagonal(residual) if residual.shape[1] == 1 else None
-        start = 0
-        for part in self._residual_blocks(residual):
-            width = part.shape[1]
-            diagonal = shared if shared is not None else self._diagonal(residual[:, start : start + width])
-            start += width
-            yield part / diagonal
+        shared = self._diagonal(self._residual(alpha)) if self.gains.shape[0] == 1 else None
+        for part, left in zip(self._parts(), self._residual_blocks(alpha), strict=True):
+            yield left / (self._diagonal(self._residual(alpha, part)) if shared is None else shared)
 
     def _quadratic(self, alpha: float, gram: Array) -> Array:
         """(S L S)ⱼⱼ for each training pair: one product of n×n matrices."""
