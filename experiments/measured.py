@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.bench.reporting import table as bench_table
+from experiments.bench.scale_page import device_table, scale_tables
+from experiments.bench.scale_picture import draw_scale
 from experiments.page import markdown
 from experiments.pivots import Layout, score
 from mercer.report import Result, Table
@@ -24,12 +27,13 @@ TITLES = {
 """Titles of the results that are not experiments, by their names."""
 
 
-def measured_page(name: str, result: Result) -> str:
-    """Write the page of a benchmark or of the comparison as Markdown."""
-    tables = _rivals(result.rows) if name == "rivals" else [bench_table(result)]
+def measured_page(name: str, result: Result, device: dict[str, Any] | None = None) -> str:
+    """Write the page of a benchmark or of the comparison as Markdown, with what was measured on a `device` too."""
+    tables = _TABLES[name](result.rows) if name in _TABLES else [bench_table(result)]
+    tables += [] if device is None else [device_table(device)]
     command = "rivals" if name == "rivals" else f"bench {name.removeprefix('bench-')}"
     machine = result.environment
-    parts = [f"# {TITLES[name]}"]
+    parts = [f"# {TITLES[name]}", *([f"![{TITLES[name]}]({name}.svg)"] if name in _DRAWN else [])]
     parts += [part for table in tables for part in (f"**{table.title}**", markdown(table))]
     parts.append(
         f"`python -m experiments {command}`: {result.seconds:.0f} seconds on {machine['cpu']}, {machine['cores']} cores."
@@ -58,9 +62,18 @@ def _rivals(rows: Sequence[dict[str, Any]]) -> list[Table]:
     return found
 
 
+_TABLES: dict[str, Callable[[Any], list[Table]]] = {"rivals": _rivals, "bench-scale": scale_tables}
+_DRAWN = ("bench-scale",)
+
+
 def write_measured(folder: Path, pages: Path) -> None:
     """Write the pages of the results that are in a folder."""
     for name in TITLES:
         if (folder / f"{name}.json").is_file():
-            text = measured_page(name, Result.read(folder / f"{name}.json"))
+            device = folder / "device" / f"{name}-device.json"
+            content = json.loads(device.read_text(encoding="utf-8")) if device.is_file() else None
+            result = Result.read(folder / f"{name}.json")
+            text = measured_page(name, result, content)
+            if name in _DRAWN:
+                draw_scale(result.rows, pages / f"{name}.svg")
             (pages / f"{name}.md").write_text(text, encoding="utf-8")

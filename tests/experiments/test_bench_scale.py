@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sklearn.base import clone
@@ -10,6 +11,7 @@ from experiments.bench import scale, scale_device
 from experiments.bench.scale_limits import limits
 from experiments.bench.scale_rivals import Rival
 from experiments.command import main
+from experiments.measured import measured_page
 from mercer.report import Result
 
 
@@ -43,6 +45,9 @@ def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path):
     assert not [row for row in result.rows if "times those" in row["metric"]]  # 3,000 pairs were not measured
     assert {row["metric"] for row in result.rows if row["method"].startswith("limit")} >= {"GFLOP/s", "GB/s"}
     assert result.parameters["not installed"] == ["GPyTorch exact"]
+    page = measured_page("bench-scale", result, json.loads(Path("results/device/bench-scale-device.json").read_text()))
+    assert "| method | n = 60 | n = 90 |" in page
+    assert "NVIDIA H200" in page
     picture = (tmp_path / "new" / "scale.svg").read_text()
     assert picture.count("<svg") == 1
     error = {

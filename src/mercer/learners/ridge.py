@@ -162,7 +162,8 @@ class Ridge(Learner):
                 )
             operator = operator.resolve(problem.inputs, targets.shape[1])
             kernel = next(iter(operator.kernels()), kernel)
-        whole = None if operator.is_identity or problem.partial else embedding.coordinates_
+        more = not (operator.is_identity or problem.partial) and count(embedding.outputs_) > problem.size
+        whole = embedding.coordinates_ if more else None
         orthogonal = embedding.orthogonal_ and not problem.partial and (embedding.centred_ or not self.fit_intercept)
         pairs = (problem.sample_weight, problem.groups, problem.observed, whole, orthogonal)
         needs = problem.decoder.needs_left_out_points
