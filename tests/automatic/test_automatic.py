@@ -394,7 +394,7 @@ def test_the_seed_decides():
 def test_a_second_fit_forgets_pairs_held_out():
     model = clone(FAST).fit(X, Y).calibrate(NEW, Y[:4])
     model.fit(X, Y)
-    assert model._held_out is None
+    assert model._held_out_ is None
     assert model.calibration_ is None
 
 

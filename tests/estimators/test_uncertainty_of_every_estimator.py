@@ -177,3 +177,15 @@ def test_right_answers_that_are_not_found_are_counted():
     assert model.calibration_.reachable == pytest.approx(13 / 14)
     with pytest.warns(UserWarning, match=r"7.1% of 14 right answers were not among the outputs found"):
         model.predict_set(NEW_WORDS, 0.95)
+
+
+@EVERY
+@SOURCES
+def test_doubts_of_one_input_are_those_in_a_batch(name, model_of):
+    case, model = CASES[name], model_of(name)
+    every = model.doubts(case.new)
+    assert every.expected_loss.shape == every.doubt.shape == every.marked.shape == (5,)
+    assert np.all((every.doubt >= 0) & (every.doubt <= 1) & np.isfinite(every.expected_loss))
+    alone = model.doubts(case.new[2:3])
+    np.testing.assert_allclose(alone.expected_loss, every.expected_loss[2:3], rtol=1e-7, atol=1e-12)
+    assert alone.marked.tolist() == every.marked[2:3].tolist()

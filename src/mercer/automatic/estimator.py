@@ -21,10 +21,11 @@ from mercer.automatic.outputs import OutputPlan, Way, output_kernel, output_plan
 from mercer.automatic.search import EFFORTS, Clock, Search
 from mercer.automatic.whole_models import Fit, WholeModel, WholeModels, offers
 from mercer.automatic.words import ChoosesWords
-from mercer.core.arrays import Array
+from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, count, listed, take, to_backend_of
 from mercer.core.validation import check_choice, check_jobs, check_real, check_whole
 from mercer.decoders import Ranked
+from mercer.decoders.base import best
 from mercer.embeddings import Distinct, Embedding, Features
 from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.data import Pairs, check_pairs
@@ -33,8 +34,11 @@ from mercer.learners.base import Learner, LearningProblem
 from mercer.learners.mixture import FittedMixture
 from mercer.losses.base import Loss
 from mercer.selection.alpha import DecodedLoss, FeatureDistance, LeaveOneOut, copies_together
+from mercer.sequence_models.answers import answer_signs
 from mercer.uncertainty import PredictionSet
+from mercer.uncertainty.doubts import ScoredAnswers
 
+_EVERY = int(np.iinfo(np.int32).max)
 _SHARES = 10**7  # most shares of classes from which probabilities are learned in `fit`
 
 
@@ -206,9 +210,13 @@ class AutoEstimator(ChoosesWords):
         """Take the scores of right answers from pairs that were not trained on; see `DependencyEstimator.calibrate`."""
         super().calibrate(X, y, groups)
         if self.model_ is not None:
-            model = copy(self.model_)
-            model.calibrate(self._inputs_of(X), self._codec.encode(y, self.output_kernel_, "y"), groups)
-            self.model_ = model
+            model, inputs = copy(self.model_), self._inputs_of(X)
+            outputs = self._codec.encode(y, self.output_kernel_, "y")
+            model.calibrate(inputs, outputs, groups)
+            ranked, rows = model.rank(inputs, _EVERY), np.arange(count(outputs))
+            losses = to_numpy(self.loss_.paired(outputs, best(ranked))).astype(float)
+            own = rows if self._held_groups_ is None else self._held_groups_
+            self.model_, self._scored_answers_ = model, ScoredAnswers(answer_signs(ranked), losses, rows, own, True)
         return self
 
     def predict_set(  # noqa: PLR0913
@@ -237,6 +245,16 @@ class AutoEstimator(ChoosesWords):
         if model is None:
             return super().abstention_score(X, candidates)
         return model.abstention_score(self._inputs_of(X))
+
+    def _signs_at(self, inputs: Collection, points: Array, candidates: Any) -> np.ndarray:
+        model = self._constructing(candidates)
+        if model is None:
+            return super()._signs_at(inputs, points, candidates)
+        return answer_signs(model.rank(inputs, _EVERY))
+
+    def _foreign(self, inputs: Collection) -> np.ndarray:
+        has_new_symbols = getattr(self.model_, "has_new_symbols", super()._foreign)
+        return has_new_symbols(inputs)
 
     def _answers(self, X: Any, points: Array) -> Collection:
         return super()._answers(X, points) if self.model_ is None else self.model_.predict(self._inputs_of(X))
@@ -338,9 +356,7 @@ class AutoEstimator(ChoosesWords):
             "decoder_": decoder,
             "embedding_": decoder.embedding_,
             "calibration_": None,
-            "_candidate_rule": None,
-            "_candidate_calibration": None,
-            "_held_out": None,
+            "_scored_answers_": whole.scored,
             "_loss": plan.loss,
             "_codec": pairs.codec,
             "_kept": pairs.kept,

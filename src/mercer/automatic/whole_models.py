@@ -20,8 +20,9 @@ from mercer.learners.base import LearningProblem
 from mercer.losses.base import Loss
 from mercer.selection.folds import KFold
 from mercer.sequence_models import AlignedSequences, Inflection
-from mercer.sequence_models.answers import IN_FOLDS, answer_scores
+from mercer.sequence_models.answers import IN_FOLDS, answer_scores, answer_signs
 from mercer.uncertainty import PredictionSet
+from mercer.uncertainty.doubts import ScoredAnswers
 from mercer.uncertainty.strata import KnownPairs
 
 _EVERY = int(np.iinfo(np.int32).max)
@@ -107,6 +108,8 @@ class WholeModels:
         How much is tried, and the time.
     model : WholeModel or None
         The best, fitted on all pairs; None if the kernels are as good.
+    scored : ScoredAnswers or None
+        Its answers to pairs that were left out.
     entries : list of Entry
         Rows for the leaderboard.
     reason : str
@@ -117,6 +120,7 @@ class WholeModels:
     effort: Effort
     clock: Clock
     model: WholeModel | None = None
+    scored: ScoredAnswers | None = None
     entries: list[Entry] = field(default_factory=list)
     reason: str = ""
 
@@ -129,7 +133,7 @@ class WholeModels:
         late = [offer.name for offer in self.offers if offer not in tried]
         splits = self._splits(problem)
         losses = {"the best kernel": left_out_losses(rival, problem, loss, splits)} if tried else {}
-        answers: dict[str, list[np.ndarray]] = {}
+        answers: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
         for offer in tried:
             start = monotonic()
             try:
@@ -146,7 +150,12 @@ class WholeModels:
         for offer in tried:
             if offer.name == best:
                 self.model = offer.fit(problem.inputs, problem.outputs)
-                self.model.take_calibration(np.concatenate(answers[best]), IN_FOLDS, _left_out_pairs(problem, splits))
+                right, signs = (np.concatenate(parts) for parts in zip(*answers[best], strict=True))
+                known = _left_out_pairs(problem, splits)
+                self.model.take_calibration(right, IN_FOLDS, known)
+                rows = np.concatenate([held_out for _, held_out in splits])
+                groups = rows if known.groups is None else known.groups
+                self.scored = ScoredAnswers(signs, losses[best], rows, groups, held_out=False)
         self.reason = _reason({name: float(np.mean(own)) for name, own in losses.items()}, best, loss, late)
         self.entries = [replace(entry, weight=float(entry.learner == best)) for entry in self.entries]
 
@@ -168,9 +177,12 @@ def left_out_losses(
     problem: LearningProblem,
     loss: Loss,
     splits: list[tuple[np.ndarray, np.ndarray]],
-    answers: list[np.ndarray] | None = None,
+    answers: list[tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> np.ndarray:
-    """Return the loss of each pair that is left out, by a fit on those that are not; put scores of right answers in `answers`."""
+    """Return the loss of each pair that is left out, by a fit on those that are not.
+
+    Scores of right answers, and signs of doubt about those given, are put in `answers`.
+    """
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all pairs says what there is to say
@@ -182,7 +194,7 @@ def left_out_losses(
             else:
                 ranked = model.rank(inputs, _EVERY)
                 predicted = as_objects([each.objects[0] for each in ranked])
-                answers.append(answer_scores(ranked, outputs))
+                answers.append((answer_scores(ranked, outputs), answer_signs(ranked)))
             found.append(to_numpy(loss.paired(outputs, predicted)).astype(float))
     return np.concatenate(found)
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.automatic.candidate_order import MIXTURE, CandidateOrder, candidate_order
-from mercer.core.arrays import to_numpy
+from mercer.core.arrays import Array, to_numpy
 from mercer.core.blocks import as_blocks
 from mercer.core.collections import Collection, count, listed, take
 from mercer.core.validation import check_whole
@@ -80,8 +80,12 @@ class ChoosesWords(ObjectEstimator):
             raise ValueError(f"X has {count(predicted)} objects and y has {count(outputs)}; expected as many of each")
         return -float(np.average(to_numpy(self.loss_.paired(outputs, predicted)), weights=sample_weight))
 
-    def _ordered(self, X: Any, k: int, candidates: Any) -> list[Ranked] | None:
-        """The best candidates of each input; None if they are in the order of the mixture."""
+    def _best_two(self, inputs: Collection | None, points: Array, candidates: Any) -> list[Ranked]:
+        ranked = None if inputs is None else self._ordered(inputs, 2, candidates, points)
+        return super()._best_two(inputs, points, candidates) if ranked is None else ranked
+
+    def _ordered(self, X: Any, k: int, candidates: Any, points: Array | None = None) -> list[Ranked] | None:
+        """The best candidates of each input, at given points; None if they are in the order of the mixture."""
         check_is_fitted(self, "map_")
         in_blocks = hasattr(candidates, "blocks") or as_blocks(candidates, "candidates") is not None
         if candidates is None or in_blocks or self.candidate_order_.name == MIXTURE:
@@ -93,12 +97,13 @@ class ChoosesWords(ObjectEstimator):
         if all(known_outputs(self.decoder_, own, paired=True) for own in encoded):
             return None
         decoder = self.candidate_rule_.decoder
+        points = self._points_of(inputs) if points is None else points
         if sets is not None:
-            every = decoder.choose_each(self._points_of(inputs), encoded, _EVERY)
+            every = decoder.choose_each(points, encoded, _EVERY)
             return self.candidate_order_.apply(list(inputs), every, k)
         step, found = max(1, _RANKED // count(encoded[0])), []
         for start in range(0, count(inputs), step):
-            some = take(inputs, slice(start, start + step))
-            every = decoder.choose(self._points_of(some), encoded[0], _EVERY)
-            found += self.candidate_order_.apply(list(some), every, k)
+            some = slice(start, start + step)
+            every = decoder.choose(take(points, some), encoded[0], _EVERY)
+            found += self.candidate_order_.apply(list(take(inputs, some)), every, k)
         return found

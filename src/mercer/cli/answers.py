@@ -15,6 +15,7 @@ from mercer.estimators.base import ObjectEstimator
 from mercer.io.cells import written
 from mercer.io.file_model import FileModel, at_rows
 from mercer.io.records import Records
+from mercer.uncertainty import DoubtScale
 
 DOUBTFUL, NONE = "doubtful", "no candidate"
 ANY_OTHER = "(any other)"
@@ -42,16 +43,23 @@ class Question:
             raise ValueError(f"a model of {kind} has no --coverage and no --explain; fit without --preset aligned")
 
 
-def answered(model: FileModel, X: Any, records: Records, question: Question, candidates: Any = None) -> Iterator[Row]:
+def answered(  # noqa: PLR0913
+    model: FileModel,
+    X: Any,
+    records: Records,
+    question: Question,
+    candidates: Any = None,
+    scale: DoubtScale | None = None,
+) -> Iterator[Row]:
     """Yield the rows of answers to inputs: the columns of the file, the prediction, its doubt and what else was asked.
 
-    `candidates` are for all inputs, or a list with those of each input, which may be empty.
+    `candidates` are for all inputs, or a list with those of each input, which may be empty; `scale` is that of doubts among them.
     """
     known, sets = list(range(len(records))), candidates
     if _each(candidates, len(records)):
         known = [i for i in known if len(candidates[i])]
         sets = EachOf([candidates[i] for i in known])
-    found = _rows(model, at_rows(X, known), question, sets) if known else []
+    found = _rows(model, at_rows(X, known), question, sets, scale) if known else []
     place = {i: j for j, i in enumerate(known)}
     shown = [
         name
@@ -93,7 +101,7 @@ def _names(model: FileModel) -> list[str]:
     return ["prediction"] if len(outputs) == 1 else [f"prediction_{name}" for name in outputs]
 
 
-def _rows(model: FileModel, X: Any, question: Question, candidates: Any) -> list[list[Row]]:
+def _rows(model: FileModel, X: Any, question: Question, candidates: Any, scale: DoubtScale | None) -> list[list[Row]]:
     """The rows of each input, of which there are several with `top_k`."""
     estimator, names = model.estimator, _names(model)
     taken = {} if candidates is None else {"candidates": candidates}
@@ -109,7 +117,7 @@ def _rows(model: FileModel, X: Any, question: Question, candidates: Any) -> list
     else:
         predicted = estimator.predict(X, **taken)
         rows = [[_split(names, member(predicted, i))] for i in range(count(predicted))]
-    extra = _extra(model, X, question, candidates)
+    extra = _extra(model, X, question, candidates, scale)
     return [[row | more for row in own] for own, more in zip(rows, extra, strict=True)]
 
 
@@ -117,7 +125,7 @@ def _split(names: list[str], one: Any) -> Row:
     return {names[0]: one} if len(names) == 1 else dict(zip(names, np.ravel(one).tolist(), strict=True))
 
 
-def _extra(model: FileModel, X: Any, question: Question, candidates: Any) -> list[Row]:
+def _extra(model: FileModel, X: Any, question: Question, candidates: Any, scale: DoubtScale | None) -> list[Row]:
     """Sets or intervals, explanations, doubts and marks."""
     rows: list[Row] = [{} for _ in range(len(X))]
     if question.coverage is not None:
@@ -126,9 +134,9 @@ def _extra(model: FileModel, X: Any, question: Question, candidates: Any) -> lis
     if question.explain:
         for i, row in enumerate(rows):
             row["because"] = _because(model.estimator.explain(X[i], k=_CARRIERS))
-    doubts = model.doubts(X, candidates)
+    doubts = model.doubts(X, candidates, scale)
     if doubts is not None:
-        for row, doubt, doubtful in zip(rows, doubts.tolist(), model.is_doubtful(doubts).tolist(), strict=True):
+        for row, doubt, doubtful in zip(rows, doubts.doubt.tolist(), doubts.marked.tolist(), strict=True):
             row.update({"doubt": round(doubt, 4), "mark": DOUBTFUL if doubtful else ""})
     return rows
 

@@ -22,7 +22,7 @@ _SIZE = (4.4, 3.2)
 def charts_of(model: FileModel, found: Evaluation) -> list[dict[str, Any]]:
     """Return the charts with captions and descriptions."""
     with figure_style():
-        return [_accuracy(found), _coverage(model, found), _doubts(model, found)]
+        return [_accuracy(found), _coverage(model, found), _doubts(found)]
 
 
 def _axes() -> tuple[Any, Any]:
@@ -83,11 +83,10 @@ def _coverage(model: FileModel, found: Evaluation) -> dict[str, Any]:
     return {"image": chart(figure), "caption": caption, "alt": f"Measured coverage: {told}."}
 
 
-def _doubts(model: FileModel, found: Evaluation) -> dict[str, Any]:
+def _doubts(found: Evaluation) -> dict[str, Any]:
     """The mean loss of the answers that are left when the most doubtful are withheld."""
-    doubts = model.doubts(found.inputs, found.candidates)
-    assert doubts is not None
-    losses = found.losses[MODEL][np.argsort(doubts, kind="stable")]
+    assert found.doubts is not None
+    losses = found.losses[MODEL][np.argsort(found.doubts.doubt, kind="stable")]
     kept = np.arange(1, len(losses) + 1)
     means = np.cumsum(losses) / kept
     figure, ax = _axes()

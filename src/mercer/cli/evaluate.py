@@ -18,10 +18,12 @@ from mercer.core.collections import count, member
 from mercer.estimators import DependencyEstimator, NeighborsEstimator
 from mercer.estimators.base import ObjectEstimator
 from mercer.io.cells import written
-from mercer.io.file_model import FileModel, at_rows, similarity
+from mercer.io.file_model import FileModel, at_rows
 from mercer.io.records import Records, report_bad
 from mercer.learners import Constant
 from mercer.report.progress import tracked
+from mercer.uncertainty import Doubts
+from mercer.uncertainty.nearest import nearness
 
 MODEL, CONSTANT, NEIGHBORS = "this model", "constant", "k nearest neighbours"
 _DRAWS = 2000  # bootstrap samples
@@ -48,6 +50,8 @@ class Evaluation:
         The name of the loss.
     candidates : collection or None
         The outputs to choose from.
+    doubts : Doubts or None
+        Those about the predictions, once they were asked for.
     """
 
     losses: dict[str, np.ndarray]
@@ -57,6 +61,7 @@ class Evaluation:
     records: Records
     loss: str
     candidates: Any = None
+    doubts: Doubts | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the mean loss of each method, with a 95 % interval."""
@@ -193,7 +198,7 @@ def loss_name(estimator: ObjectEstimator) -> str:
 
 def baselines(estimator: ObjectEstimator, inputs: Any, outputs: Any) -> dict[str, ObjectEstimator]:
     """Return the constant and the nearest neighbours, fitted on the same pairs under the same loss."""
-    kernels = similarity(estimator), estimator.output_kernel_
+    kernels = nearness(estimator.input_kernel_, inputs), estimator.output_kernel_
     loss = estimator.loss_
     made: dict[str, ObjectEstimator] = {
         CONSTANT: DependencyEstimator(*kernels, regressor=Constant(), loss=loss),

@@ -10,6 +10,7 @@ import numpy as np
 from mercer.cli.answers import Question, answered
 from mercer.cli.console import Say, Stopped, check_output, noted
 from mercer.cli.fit import read_candidates
+from mercer.decoders import EachOf
 from mercer.io.file_model import FileModel, at_rows
 from mercer.io.records import ReadOptions, Records, read, report_bad
 from mercer.io.writers import opened_writer, written_format
@@ -81,12 +82,13 @@ def predict(  # noqa: PLR0913
         return _write_pictures(found, X, kept, output, tell) + len(bad)
     chunks = [np.arange(start, min(start + CHUNK, len(kept))) for start in range(0, len(kept), CHUNK)]
     done, named = 0, found.schema.header or written not in ("tsv", "csv")
+    scale = found.doubt_scale(EachOf([]) if ppm is not None else choices)  # once for all chunks
     with opened_writer(output, written, named) as writer, tracked("predict", len(chunks)) as begin, noted(tell):
         try:
             for rows in chunks:
                 begin(kept.where(int(rows[0])))
                 part = [sets[i] for i in rows] if ppm is not None else sets
-                answers = answered(found, at_rows(X, rows), kept.kept(rows.tolist()), question, part)
+                answers = answered(found, at_rows(X, rows), kept.kept(rows.tolist()), question, part, scale)
                 writer.write(_long(found, list(answers)))
                 done += len(rows)
         except KeyboardInterrupt:

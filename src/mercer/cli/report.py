@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from mercer.cli.pictures import Shown, show_inputs, show_outputs
 from mercer.cli.predict import loaded
 from mercer.core.collections import member
 from mercer.core.files import written_atomically
-from mercer.io.file_model import DOUBT, FileModel, at_rows
+from mercer.io.file_model import FileModel, at_rows
 from mercer.report.progress import tracked
 from mercer.report.rendering import render, require_report
-from mercer.uncertainty import PredictionSet
+from mercer.uncertainty import DoubtScale, PredictionSet
 
 MOST_BYTES = 2_000_000
 MOST_ROWS, FEWEST_ROWS = 500, 20
@@ -42,9 +43,11 @@ def report(model: Path, test: PairsFile, output: Path, tell: Say) -> dict[str, A
         begin("predicting")
         found = assessed(fitted, test, tell)
         begin("doubts and reasons")
+        scale = fitted.doubt_scale(found.candidates)
+        found = replace(found, doubts=fitted.doubts(found.inputs, found.candidates, scale))
         rows = answer_rows(fitted, found, MOST_ROWS)
         begin("drawing")
-        content = page_content(fitted, found, test.path)
+        content = page_content(fitted, found, test.path) | {"about_answers": _about_doubts(scale, len(found.records))}
         begin("writing")
         page = render("model.html", rows=rows, **content)
         while len(page.encode()) > MOST_BYTES and len(rows) > FEWEST_ROWS:
@@ -59,9 +62,9 @@ def report(model: Path, test: PairsFile, output: Path, tell: Say) -> dict[str, A
 
 def answer_rows(model: FileModel, found: Evaluation, most: int) -> list[dict[str, Any]]:
     """Return the rows of the table of answers, the most doubtful first."""
-    doubts = model.doubts(found.inputs, found.candidates)
-    assert doubts is not None
-    losses, marks = found.losses[MODEL], model.is_doubtful(doubts)
+    assert found.doubts is not None
+    _, doubts, marks = found.doubts
+    losses = found.losses[MODEL]
     order = np.lexsort((-losses, -doubts))[:most]
     X = at_rows(found.inputs, order)
     regions = _regions(model, X, found.candidates)
@@ -100,7 +103,6 @@ def page_content(model: FileModel, found: Evaluation, path: str) -> dict[str, An
     learned = f"{', '.join(schema.outputs)} from {', '.join(schema.inputs[: 3 if more else 4])}{more}"
     board = list(getattr(estimator, "leaderboard_", []))
     unit = found.records.unit.split()[-1]
-    shown = f" The {MOST_ROWS} most doubtful of {n} are listed." if n > MOST_ROWS else ""
     return {
         "title": f"{learned}: {model.source}",
         "summary": (
@@ -131,15 +133,26 @@ def page_content(model: FileModel, found: Evaluation, path: str) -> dict[str, An
         ],
         "scores": "This model: " + ", ".join(f"{name} {value:.4g}" for name, value in found.further().items()) + ".",
         "charts": charts_of(model, found),
-        "about_answers": (
-            f"An answer is doubtful if at most {DOUBT:.0%} of the training pairs, each left out in turn, had a right answer "
-            f"of so low a score, or an input so unlike all others.{shown}"
-        ),
         "region": f"{COVERAGE:.0%} interval" if has_intervals(model, found.candidates) else f"{COVERAGE:.0%} set",
         "unit": unit,
         "columns": [(unit, True), *_COLUMNS],
         "footer": f"mercer {__version__}",
     }
+
+
+def _about_doubts(scale: DoubtScale | None, n: int) -> str:
+    """The meaning of doubts, with the losses that training pairs had."""
+    told = ["Doubt is the share of training pairs, each left out in turn, with less loss to expect than the answer."]
+    if scale is not None and np.isfinite(scale.level):
+        told.append(
+            f"It is doubtful where these pairs had a mean loss of {scale.marked:.3g} (elsewhere {scale.others:.3g}), or if "
+            "the input is unlike all training inputs."
+        )
+    else:
+        told.append("These pairs do not tell which answers are worse: only inputs unlike all others are doubtful.")
+    if n > MOST_ROWS:
+        told.append(f"The {MOST_ROWS} most doubtful of {n} are listed.")
+    return " ".join(told)
 
 
 def _regions(model: FileModel, X: Any, candidates: Any) -> list[str]:

@@ -22,7 +22,7 @@ from mercer.core.validation import check_instance, check_jobs, check_whole
 from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.decoders.base import best
 from mercer.embeddings import Embedding, Features, PrincipalComponents
-from mercer.estimators.candidates import sets_of_each
+from mercer.estimators.candidates import are_sets, sets_of_each
 from mercer.estimators.data import Encoding, Pairs, TargetCodec, check_inputs, check_pairs
 from mercer.estimators.html import fitted_html
 from mercer.estimators.in_blocks import PREDICTED, new_inputs, outputs_in_memory, points_of_blocks, written
@@ -36,6 +36,7 @@ from mercer.selection.alpha import DecodedLoss, FeatureDistance
 from mercer.selection.candidates import CandidateRule, candidate_rule, known_outputs
 from mercer.solvers.base import Choice
 from mercer.solvers.kernel_values import gram_matrix
+from mercer.uncertainty.doubts import DoubtAnswers
 from mercer.uncertainty.intervals import IntervalAnswers
 from mercer.uncertainty.probabilities import ProbabilityAnswers
 from mercer.uncertainty.sets import SetAnswers
@@ -46,7 +47,7 @@ _SCALES = (
 )
 
 
-class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValueParameters):
+class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, DoubtAnswers, ValueParameters):
     """An estimator that predicts points of the output feature space and decodes them into objects.
 
     A subclass has the parameters `input_kernel`, `output_kernel` and `loss` (or class attributes of these names), and
@@ -142,7 +143,8 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
         found.embedding_, found._inputs = found.decoder_.embedding_, None
         if self._held_out_ is None:
             found.calibration_ = None
-        found.__dict__.pop("_left_out_errors_", None)
+        for name in ("_left_out_errors_", "_doubt_scale_", "_scored_answers_", "_nearness_"):
+            found.__dict__.pop(name, None)
         return found
 
     def predict_blocks(self, X: Any, candidates: Any = None, out: Any = None) -> Any:
@@ -379,6 +381,16 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, ValuePara
         objects = encode(candidates, "candidates")
         decoder = self._decoder_for([objects])
         return decoder.choose(points, objects, k), decoder
+
+    def _for_all(self, candidates: Any) -> bool:
+        """True for one collection of candidates for all inputs, in memory."""
+        if (
+            hasattr(candidates, "sets")
+            or hasattr(candidates, "blocks")
+            or as_blocks(candidates, "candidates") is not None
+        ):
+            return False
+        return not are_sets(self._codec, listed(candidates), self.embedding_.outputs_)
 
     def _decoder_for(self, sets: list[Collection]) -> Decoder:
         """The decoder if all candidates are training outputs, which have weights; else that of the rule for new ones."""

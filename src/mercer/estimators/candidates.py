@@ -24,7 +24,7 @@ def sets_of_each(codec: TargetCodec, candidates: Any, outputs: Collection, queri
     size = count(entries)
     if size == 0:
         raise ValueError("candidates is empty; expected at least one output to choose from")
-    if not explicit and not _are_sets(codec, entries, outputs):
+    if not explicit and not are_sets(codec, entries, outputs):
         return None
     if size != queries:
         raise ValueError(
@@ -37,7 +37,8 @@ def sets_of_each(codec: TargetCodec, candidates: Any, outputs: Collection, queri
     return entries
 
 
-def _are_sets(codec: TargetCodec, entries: Any, outputs: Collection) -> bool:
+def are_sets(codec: TargetCodec, entries: Any, outputs: Collection) -> bool:
+    """Return True if the entries are collections of objects of the form of the outputs, one for each input."""
     depth = None if codec.row_shape is None else len(codec.row_shape)
     if depth is None and is_numeric(outputs):
         depth = outputs.ndim - 1

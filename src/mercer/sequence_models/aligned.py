@@ -183,10 +183,13 @@ class AlignedSequences(WordEstimator):
 
         It is 1 for an input with a symbol that no training input has: one output may be all that is found, which would seem sure.
         """
+        return np.where(self.has_new_symbols(X), 1.0, super().abstention_score(X))
+
+    def has_new_symbols(self, X: Any) -> np.ndarray:
+        """Return True for each input with a symbol that no training input has."""
         check_is_fitted(self, "trust_")
         known = self.inventory_.inputs_
-        foreign = [UNKNOWN in known.codes(word) for word in SequenceCodec.encode(X, "X")]
-        return np.where(foreign, 1.0, super().abstention_score(X))
+        return np.asarray([UNKNOWN in known.codes(word) for word in SequenceCodec.encode(X, "X")], dtype=bool)
 
     def candidates(self, X: Any) -> list[Ranked]:
         """Return the outputs the beams found for each input, best first, with their scores by every model (as in `trust_`)."""

@@ -16,6 +16,7 @@ from mercer.core.validation import check_whole
 from mercer.decoders import Ranked
 from mercer.selection.folds import KFold
 from mercer.uncertainty.conformal import HELD_OUT, SLACK, Calibration, check_coverage
+from mercer.uncertainty.doubts import signs_of
 from mercer.uncertainty.prediction_set import PredictionSet
 from mercer.uncertainty.strata import KnownPairs, group_numbers, strata
 
@@ -132,6 +133,11 @@ def answer_scores(ranked: list[Ranked], outputs: Collection) -> np.ndarray:
         if places:
             scores[i] = _unfit(found)[places[0]]
     return scores
+
+
+def answer_signs(ranked: list[Ranked]) -> np.ndarray:
+    """Return signs of doubt about the best output found for each input; see `mercer.uncertainty.doubts.signs_of`."""
+    return signs_of([Ranked(found.objects, -_unfit(found)) for found in ranked])
 
 
 def _unfit(ranked: Ranked) -> np.ndarray:

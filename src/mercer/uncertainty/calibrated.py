@@ -13,7 +13,7 @@ from mercer.decoders import Decoder, Ranked
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap
-from mercer.losses.base import alone
+from mercer.losses.base import Loss, alone
 from mercer.uncertainty.answers import Carrier, Explanation
 from mercer.uncertainty.conformal import HELD_OUT, LEFT_OUT, Calibration, right_answers
 from mercer.uncertainty.strata import KnownPairs, group_numbers
@@ -44,6 +44,11 @@ class CalibratedAnswers:
     _constructed_calibration_: Calibration | None = None
 
     # -- defined by the estimator -------------------------------------------------------------------
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss that scores predictions."""
+        raise TypeError(f"{type(self).__name__} must define loss_")
 
     def _inputs_of(self, X: Any) -> Collection:
         raise TypeError(f"{type(self).__name__} must define _inputs_of(X)")
@@ -79,7 +84,7 @@ class CalibratedAnswers:
         self._held_out_, self._held_groups_ = (points, outputs), numbers
         self._held_inputs_ = None if self.input_kernel_.pairwise else inputs
         self._candidate_calibration_ = self._constructed_calibration_ = None
-        for name in ("_class_map_", "_label_map_"):
+        for name in ("_class_map_", "_label_map_", "_doubt_scale_", "_scored_answers_"):
             vars(self).pop(name, None)
         return self
 

@@ -16,7 +16,6 @@ from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, count, distinct, keys, member, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.labels import LabelIndicators, LabelSets
-from mercer.losses import Loss
 from mercer.uncertainty.calibrated import CalibratedAnswers
 
 _BOUNDS = ((-5.0, 5.0), (-20.0, 2.0))  # logarithms of the power and of the floor
@@ -90,11 +89,6 @@ def _of_objects(estimator: Any) -> bool:
 
 class ProbabilityAnswers(CalibratedAnswers):
     """Probabilities of outputs that are classes or label sets, and curves of risk."""
-
-    @property
-    def loss_(self) -> Loss:
-        """The loss that scores predictions."""
-        raise TypeError(f"{type(self).__name__} must define loss_")
 
     @property
     def classes_(self) -> np.ndarray:
