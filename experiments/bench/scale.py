@@ -56,7 +56,7 @@ class Rung:
 
 RUNGS = {
     "exact, path of alpha": Rung(Exact(), (4000, 8000, 12_000), 3.0, 0.15, (3000,), chooses_alpha=True),
-    "exact, one alpha": Rung(Cholesky(), (8000, 16_000, 24_000), 3.0, 0.15),
+    "exact, one alpha": Rung(Cholesky(), (16_000, 24_000, 32_000), 3.0, 0.15, (8000,)),
     "conjugate gradients": Rung(ConjugateGradient(1000), (20_000, 40_000, 80_000), 2.0, 0.15, (50_000,)),
     "low rank": Rung(LowRank(500), (40_000, 80_000, 160_000), 1.0, 0.1),
 }
@@ -73,7 +73,8 @@ COMPARED: Task = ("exact, path of alpha", 3000)
 def main(output: Path | None = None, quick: bool = False, jobs: int = 1) -> None:
     """Measure limits, rungs and rivals, print the table, write JSON to `output` after each, and a picture beside it.
 
-    With several `jobs`, as many fits are measured at once, the largest first, each on two cores of its own.
+    With several `jobs`, as many fits are measured at once, the largest first, each on two cores of its own. What `output` holds
+    already is kept, so that a run that was stopped goes on; for a run from the start, name another file.
     """
     begin, measured = time.perf_counter(), limits(400 if quick else 3000)
     parameters: dict[str, Any] = {"features": FEATURES, "outputs": OUTPUTS, "alpha": ALPHA}
@@ -85,7 +86,8 @@ def main(output: Path | None = None, quick: bool = False, jobs: int = 1) -> None
         if name not in parameters["not installed"]
         for n in (*method.pairs, *method.also)
     ]
-    found: dict[Task, list[float]] = {}
+    found = {} if output is None or not output.is_file() else _known(Result.read(output).rows)
+    tasks = [task for task in tasks if task not in found]
 
     def so_far() -> Result:
         rows = measured + [
@@ -104,6 +106,23 @@ def main(output: Path | None = None, quick: bool = False, jobs: int = 1) -> None
     finish(so_far(), output)
     if output is not None:
         draw_scale(so_far().rows, output.with_suffix(".svg"))
+
+
+def _known(rows: Rows) -> dict[Task, list[float]]:
+    """Return what rows tell of each method and number of pairs, in the order in which `measure` returns it."""
+    values = {(row["method"], row["n"], row["metric"]): row for row in rows if "iterations" in row}
+    return {
+        (name, n): [
+            values[name, n, "seconds"]["value"],
+            first["value"],
+            values[name, n, "peak memory, GiB"]["value"],
+            float(first["iterations"]),
+            first["residual"],
+            values[name, n, "squared error, share of the mean's"]["value"],
+        ]
+        for (name, n, metric), first in values.items()
+        if metric == "core-seconds"
+    }
 
 
 def _all_measured(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, list[float]]]:

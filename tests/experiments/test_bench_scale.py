@@ -36,10 +36,15 @@ def small(monkeypatch):
     monkeypatch.setattr(scale, "measure_in_process", lambda _, name, n, on: scale.measure(name, n))
 
 
-def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path):
+def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     scale.main(tmp_path / "new" / "scale.json")
     result = Result.read(tmp_path / "new" / "scale.json")
+    monkeypatch.setattr(scale, "measure_in_process", lambda *_, **__: pytest.fail("measured again"))
+    scale.main(tmp_path / "new" / "scale.json")
+    again = Result.read(tmp_path / "new" / "scale.json").rows
+    kept = [row for row in result.rows if not row["method"].startswith("limit")]
+    assert [row for row in again if not row["method"].startswith("limit")] == kept
     timed = [row for row in result.rows if row["metric"] == "seconds" and not row["method"].startswith("limit")]
     assert [row["n"] for row in timed] == [60, 90] * (len(scale.RUNGS) + 2)
     assert not [row for row in result.rows if "times those" in row["metric"]]  # 3,000 pairs were not measured
