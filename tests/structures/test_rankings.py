@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.structures.rankings import pair_signs, positions
+from mercer.structures.rankings import order_key, pair_signs, positions
 
 NAN = np.nan
 
@@ -15,3 +15,13 @@ def test_positions_of_ties_and_of_items_that_are_not_ranked():
 
 def test_signs_of_pairs():
     np.testing.assert_array_equal(pair_signs(np.array([[0, 2, 1], [0, 0, NAN]])), [[1, 1, -1], [0, 0, 0]])
+
+
+def test_the_key_of_an_order_is_the_first_position_of_each_tie():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        row = rng.integers(0, 4, 6).astype(float)
+        row[rng.random(6) < 0.2] = NAN
+        first, _ = positions(row[None])
+        assert order_key(row) == tuple(np.nan_to_num(first[0], nan=-1.0).astype(int).tolist())
+        assert order_key(3.0 * row + 1.0) == order_key(row)

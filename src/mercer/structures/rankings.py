@@ -7,6 +7,8 @@ ranking counts, so 0, 0, 1 and 1, 1, 3 are the same.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -65,9 +67,16 @@ def pair_signs(ranks: np.ndarray) -> np.ndarray:
 
 
 def order_key(ranks: Any) -> tuple[int, ...]:
-    """Return the order of a row of ranks, the same whatever numbers it is written with; −1 for items not ranked."""
-    first, _ = positions(np.asarray(to_numpy(ranks), dtype=float)[None, :])
-    return tuple(np.nan_to_num(first[0], nan=-1.0).astype(int).tolist())
+    """Return the order of a row of ranks, the same whatever numbers it is written with; −1 for items not ranked.
+
+    Examples
+    --------
+    >>> order_key([5, 1, 1, np.nan])
+    (2, 0, 0, -1)
+    """
+    row = np.asarray(to_numpy(ranks), dtype=float).tolist()
+    known = sorted(rank for rank in row if not isnan(rank))
+    return tuple(-1 if isnan(rank) else bisect_left(known, rank) for rank in row)
 
 
 def stacked(collection: Any, name: str) -> np.ndarray:
