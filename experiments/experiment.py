@@ -68,8 +68,8 @@ class Experiment:
         """Return the sense in which a row can be better than the published value; None if they may not be the same quantity."""
         return self.sense(row["metric"])
 
-    def reason(self, row: dict[str, Any]) -> tuple[str, str] | None:
-        """Return "explained" or "refuted" and a measured reason, for a published value that is not reached; None for none."""
+    def reason(self, row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> tuple[str, str] | None:
+        """Return "explained" or "refuted" and a reason measured in `rows`, for a value that is not reached; None for none."""
         return None
 
     def pieces(self, small: bool) -> list[Piece]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from experiments.experiment import Experiment, Outcome
 from experiments.paper_index import INDEX
+from experiments.pictures import drawn
 from experiments.pivots import pivoted, score
 from experiments.verdicts import published
 from mercer.report import Result, Table, page, paragraph, section, table_html
@@ -47,6 +50,7 @@ def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[O
     """Write the HTML page of an experiment: pictures and tables first, then the protocol."""
     blocks = [
         paragraph(experiment.source),
+        first_picture(experiment, result.rows),
         *(table_html(table) for table in pivoted(experiment, result.rows)),
         *([paragraph(_SIGNS)] if any("paper" in row for row in result.rows) else []),
         *(paragraph(note) for note in experiment.notes(result.rows)),
@@ -59,6 +63,13 @@ def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[O
     machine = result.environment
     footer = f"mercer {machine['mercer']}, Python {machine['python']}, NumPy {machine['numpy']}, {machine['cpu']}"
     return page(experiment.title, blocks, footer)
+
+
+def first_picture(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> str:
+    """Return the picture of the rows as a block of HTML."""
+    uri = "data:image/svg+xml;base64," + b64encode(drawn(experiment, rows)).decode()
+    style = "max-width:100%;background:#fff;border-radius:6px"
+    return f'<figure><img src="{uri}" alt="Scores of {escape(experiment.title)}" style="{style}"></figure>'
 
 
 def result_page(experiment: Experiment, result: Result) -> str:
@@ -109,10 +120,13 @@ def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
 
 
 def markdown(table: Table) -> str:
-    """Write a table as Markdown, the best values in bold."""
+    """Write a table as Markdown, the best values in bold, cells of a kind as spans of its class."""
     lines = ["| " + " | ".join(map(_escaped, table.header)) + " |", "|" + "---|" * len(table.header)]
     for i, row in enumerate(table.rows):
-        cells = [f"**{_escaped(cell)}**" if (i, j) in table.best else _escaped(cell) for j, cell in enumerate(row)]
+        cells = [_escaped(cell) for cell in row]
+        for (line, j), kind in table.kinds.items():
+            cells[j] = f'<span class="{kind}">{cells[j]}</span>' if line == i else cells[j]
+        cells = [f"**{cell}**" if (i, j) in table.best else cell for j, cell in enumerate(cells)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments.experiment import Experiment
-from experiments.verdicts import MARKS, verdict
+from experiments.verdicts import KINDS, MARKS, verdict
 from mercer.report import Table
 
 _FIXED = ("method", "value", "error", "paper", "paper_error")
-_MOST_COLUMNS = 8
+_MOST_COLUMNS = 9
 
 
 def pivoted(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Table]:
@@ -49,11 +49,14 @@ def _table(experiment: Experiment, rows: list[dict[str, Any]], metric: str) -> T
     layout = Layout(rows)
     cells = [[line, *[""] * len(layout.columns)] for line in layout.lines]
     values: dict[tuple[int, int], float] = {}
+    kinds: dict[tuple[int, int], str] = {}
     for row in rows:
         i, j = layout.lines.index(layout.line(row)), 1 + layout.columns.index(layout.column(row))
         cells[i][j], values[i, j] = _cell(experiment, row), row["value"]
+        if "paper" in row:
+            kinds[i, j] = KINDS[_verdict(experiment, row)]
     header = [", ".join(layout.down), *layout.columns]
-    return Table(header, cells, metric, _best(values, experiment.sense(metric)))
+    return Table(header, cells, metric, _best(values, experiment.sense(metric)), kinds)
 
 
 def _across(rows: Sequence[dict[str, Any]], keys: list[str]) -> str | None:
@@ -80,8 +83,11 @@ def _cell(experiment: Experiment, row: dict[str, Any]) -> str:
     ours = score(row["value"], row["error"], experiment.digits)
     if "paper" not in row:
         return ours
-    sign = MARKS[verdict(row, experiment.sense(row["metric"]), experiment.digits)]
-    return f"{ours} / {row['paper']:.{experiment.digits}f} {sign}"
+    return f"{ours} / {row['paper']:.{experiment.digits}f} {MARKS[_verdict(experiment, row)]}"
+
+
+def _verdict(experiment: Experiment, row: dict[str, Any]) -> str:
+    return verdict(row, experiment.published_sense(row), experiment.digits)
 
 
 def score(value: float, error: float | None, digits: int) -> str:

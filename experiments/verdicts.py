@@ -18,6 +18,8 @@ from experiments.experiment import Experiment
 MATCHED, BEATEN, SHORT, DIFFERS = "matched", "beaten", "not reached", "differs"
 MARKS = {MATCHED: "=", BEATEN: "+", SHORT: "−", DIFFERS: "≠"}
 """Signs for cells of tables."""
+KINDS = {MATCHED: "matched", BEATEN: "beaten", SHORT: "short", DIFFERS: "differs"}
+"""Styles of cells of tables."""
 
 _SIZE = 2.0  # standard errors within which two values are the same
 _FIXED = ("method", "metric", "value", "error", "paper", "paper_error")
@@ -72,7 +74,7 @@ def published(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Pu
     for (method, metric, named, paper), own in groups.items():
         row = min(own, key=lambda each: abs(each["value"] - each["paper"]))
         said = verdict(row, experiment.published_sense(row), experiment.digits)
-        word, why = (experiment.reason(row) if said == SHORT else None) or (said, "")
+        word, why = (experiment.reason(row, rows) if said == SHORT else None) or (said, "")
         what = ", ".join([metric, *(_told(key, value) for key, value in named)])
         others = [name for name in (row["method"], row["metric"]) if name not in (method, metric)]
         readings = [("", name) for name in others] + [

@@ -22,6 +22,7 @@ from experiments.papers.weston_classifiers import (
 )
 from experiments.papers.weston_recipes import BLURS, CHOSEN, PIXELS, RECIPES, STEPS, Recipe, ladder, slants
 from experiments.protocol import first_of_each, stratified_folds
+from experiments.verdicts import MATCHED, verdict
 from mercer.datasets import load_usps
 from mercer.report import Card, Picture, gallery, paragraph, pivot, section, table_html
 
@@ -122,6 +123,14 @@ class DigitClasses(Experiment):
                 values = [outcome["ladder"][step] for outcome in own]
                 rows.append(mean_row(values, "KDE", METRIC, on=step, folds=reading))
         return rows
+
+    def reason(self, row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> tuple[str, str] | None:
+        """Explain a value by the draw of the folds, where shuffled folds give it."""
+        alike = {key: row[key] for key in ("method", "metric", "on", "edition")} | {"folds": SHUFFLED}
+        shuffled = next((each for each in rows if alike.items() <= each.items()), None)
+        if row["folds"] != BLOCKS or shuffled is None or verdict(shuffled, "min", self.digits) != MATCHED:
+            return None
+        return "explained", f"{shuffled['value']:.4f} ± {shuffled['error'] or 0.0:.4f} with folds of shuffled digits"
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Compare with the paper."""

@@ -43,6 +43,7 @@ from experiments.papers.weston_completion import (
     halves,
 )
 from experiments.protocol import block_folds
+from experiments.verdicts import MATCHED, verdict
 from mercer.kernels import Gaussian
 from mercer.selection import choose_scale
 
@@ -140,6 +141,17 @@ class DigitCompletion(Experiment):
         for measure in outcomes[0]["net"]:
             rows.append(mean_row([outcome["net"][measure] for outcome in outcomes], HOPFIELD, measure))
         return rows
+
+    def reason(self, row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> tuple[str, str] | None:
+        """Explain the class error of k-NN by the number of neighbours, where one of them gives it."""
+        if (row["method"], row["metric"]) != (KNN, CLASS):
+            return None
+        alike = {"method": ONE, "metric": CLASS, "setting": row["setting"]}
+        single = next(each for each in rows if alike.items() <= each.items())
+        printed = single | {key: row[key] for key in ("paper", "paper_error")}
+        if verdict(printed, "min", self.digits) != MATCHED:
+            return None
+        return "explained", f"{single['value']:.4f} ± {single['error'] or 0.0:.4f} with one neighbour"
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Compare with the paper."""

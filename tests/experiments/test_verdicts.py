@@ -1,16 +1,24 @@
 """Verdicts on published values, and tables with methods down and settings across."""
 
+from pathlib import Path
+
 import pytest
 
+from experiments import pictures
 from experiments.experiment import Experiment
+from experiments.page import markdown
 from experiments.pivots import pivoted
+from experiments.registry import experiment
 from experiments.verdicts import published, verdict
+from mercer.report import Result, table_html
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 class Tried(Experiment):
     name, title, source, protocol, digits = "tried", "Tried", "", "", 2
 
-    def reason(self, row):
+    def reason(self, row, rows):
         return ("explained", "another scale") if row["method"] == "b" else None
 
 
@@ -65,3 +73,45 @@ def test_cells_hold_the_paper_and_metrics_have_tables_of_their_own():
     first, second = pivoted(Tried(), rows)
     assert first.rows == [["a", "0.50 ± 0.01 / 0.70 +"]]
     assert second.best == set()
+
+
+def test_cells_beside_a_published_value_have_the_kind_of_their_verdict():
+    rows = [
+        row("a", 0.5, 0.01, paper=0.5),
+        row("b", 0.9, 0.01, paper=0.5),
+        row("c", 0.1, 0.01, paper=0.5),
+        row("d", 0.1),
+    ]
+    (table,) = pivoted(Tried(), rows)
+    assert table.kinds == {(0, 1): "matched", (1, 1): "short", (2, 1): "beaten"}
+    assert '<span class="short">0.90 ± 0.01 / 0.50 −</span>' in markdown(table)
+    assert '<td class="best beaten">0.10 ± 0.01 / 0.50 +</td>' in table_html(table)
+    assert '<td class="best">0.10</td>' in table_html(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "changed"),
+    [
+        ("kadri-table3", "conditional", {"method": "Cortes, σk = 4"}),
+        ("weston-table3", "k-NN", {"method": "k-NN, k = 1", "metric": "class of the pre-image"}),
+        ("weston-table2", "KDE", {"folds": "shuffled"}),
+    ],
+)
+def test_an_explanation_holds_only_while_the_measurement_behind_it_does(name, method, changed):
+    made, rows = experiment(name), Result.read(RESULTS / f"{name}.json").rows
+    explained = [each for each in published(made, rows) if each.method == method and each.verdict == "explained"]
+    assert explained
+    others = [each | {"value": 10.0 * each["value"]} if changed.items() <= each.items() else each for each in rows]
+    found = [each for each in published(made, others) if each.method == method and each.row == explained[0].row]
+    assert [each.verdict for each in found] == ["not reached"]
+
+
+def test_a_picture_has_a_line_for_each_value_of_other_numbers():
+    rows = [row("a", 1.0, n=n, p=10) for n in (5, 10, 20)] + [row("a", 2.0, n=10, p=30)]
+    assert list(pictures._series({"a": rows}, "n")) == ["a"]
+    more = [*rows, row("a", 2.0, n=20, p=30)]
+    lines = pictures._series({"a": more}, "n")
+    assert {name: [each["n"] for each in own] for name, own in lines.items()} == {
+        "a, p 10": [5, 10, 20],
+        "a, p 30": [10, 20],
+    }

@@ -65,9 +65,9 @@ def paragraph(text: str) -> str:
 
 
 def table_html(table: Table) -> str:
-    """Return a table, the best values in bold."""
+    """Return a table, the best values in bold, cells of a kind in its colour."""
     header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
-    body = "\n".join(_line(row, i, table.best) for i, row in enumerate(table.rows))
+    body = "\n".join(_line(table, i) for i in range(len(table.rows)))
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
     return f'<div class="wide"><table>{caption}<thead><tr>{header}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
@@ -78,10 +78,12 @@ def gallery(cards: Iterable[Card], *, photographs: bool = False) -> str:
     return f'<ul class="{kind}">\n' + "\n".join(map(_card, cards)) + "\n</ul>"
 
 
-def _line(row: list[str], i: int, best: set[tuple[int, int]]) -> str:
-    name, *cells = row
-    opening = ('<td class="best">' if (i, j) in best else "<td>" for j in range(1, len(row)))
-    values = "".join(f"{tag}{escape(cell)}</td>" for tag, cell in zip(opening, cells, strict=True))
+def _line(table: Table, i: int) -> str:
+    name, *cells = table.rows[i]
+    values = ""
+    for j, cell in enumerate(cells, start=1):
+        classes = [*(["best"] if (i, j) in table.best else []), *([table.kinds[i, j]] if (i, j) in table.kinds else [])]
+        values += f'<td class="{" ".join(classes)}">{escape(cell)}</td>' if classes else f"<td>{escape(cell)}</td>"
     return f'<tr><th scope="row">{escape(name)}</th>{values}</tr>'
 
 

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of text under a header; the first column names the row, `best` marks (row, column)."""
+    """Cells of text under a header; the first column names the row, `best` marks (row, column).
+
+    `kinds` gives cells the name of a style: "matched", "beaten", "short" or "differs".
+    """
 
     header: list[str]
     rows: list[list[str]]
     title: str = ""
     best: set[tuple[int, int]] = field(default_factory=set)
+    kinds: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 def pivot(  # noqa: PLR0913
