@@ -66,7 +66,7 @@ BARS = {("conjugate gradients", 20_000): (90.0, 4.0), ("conjugate gradients", 50
 """Most core-seconds and GiB: 45 seconds and 10 minutes of two cores."""
 
 RATIOS = {"himalaya KernelRidgeCV, 20 alphas": 9.0, "scikit-learn grid of 20 alphas": 30.0}
-"""How many times the core-seconds of a path of 3,000 pairs each must take at the least."""
+"""Least core-seconds of each, in those of our path of 3,000 pairs."""
 COMPARED: Task = ("exact, path of alpha", 3000)
 
 
