@@ -132,6 +132,17 @@ def nested(members, rng):
     return zipped(members | {"schema.json": text})
 
 
+def with_size(members, size, rng):
+    """A compressed part that claims another size."""
+    data = bytearray(zipped(members, zipfile.ZIP_DEFLATED))
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as archive:
+        directory, infos = archive.start_dir, archive.infolist()
+    name = rng.choice([info.filename for info in infos if info.filename.endswith(".json")])
+    entry = bytes(data).index(name.encode(), directory) - 46  # its place in the directory at the end
+    data[entry + 24 : entry + 28] = size.to_bytes(4, "little")
+    return bytes(data)
+
+
 def two_owners(schema):
     first = next(node for node in nodes(schema) if "file" in node)
     schema["content"]["again"] = {**first, "__id__": 7}
@@ -157,7 +168,8 @@ MUTATIONS = {
     "cut": lambda members, rng: zipped(members)[: rng.randrange(1, len(zipped(members)) - 1)],
     "bit flipped": flipped,
     "more at the end": lambda members, rng: zipped(members) + rng.randbytes(rng.randrange(1, 99)),
-    "compressed": lambda members, rng: zipped(members, zipfile.ZIP_DEFLATED),
+    "compressed otherwise": lambda members, rng: zipped(members, rng.choice([zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])),
+    "sizes forged": lambda members, rng: with_size(members, rng.choice([0, 1, 2**31]), rng),
     "member missing": lambda members, rng: zipped(dict(list(members.items())[1:])),
     "array too long": of_array(lambda data, rng: header((rng.randrange(10**3, 10**15),)) + data),
     "array of objects": of_array(lambda data, rng: header((1,), "|O") + b"cos\nsystem\n(S'true'\ntR."),
@@ -223,6 +235,12 @@ def sparse_bomb(members):
     )
 
 
+def schema_bomb(members):
+    """A schema of 25 MiB in 60 kB."""
+    text = members["schema.json"].decode()[:-1] + ', "many": "' + "a" * archives.MOST_DEFLATED_SCHEMA + '"}'
+    return zipped(members | {"schema.json": text}, zipfile.ZIP_DEFLATED)
+
+
 def overlapping(members):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -244,7 +262,7 @@ def crowded(members):
     return file.getvalue()
 
 
-@pytest.mark.parametrize("make", [bomb, sparse_bomb, overlapping, crowded])
+@pytest.mark.parametrize("make", [bomb, sparse_bomb, schema_bomb, overlapping, crowded])
 def test_bombs_are_refused(tmp_path, parts, make):
     path = tmp_path / "bomb"
     path.write_bytes(make(parts[2]))
@@ -259,6 +277,44 @@ def test_a_schema_of_too_many_parts_is_refused_before_it_is_read(tmp_path, parts
     path.write_bytes(zipped(parts[0] | {"schema.json": text}))
     assert refused(path) < SECONDS
     assert peak() - before < MEGABYTES
+
+
+def test_a_compressed_schema_takes_bounded_memory(tmp_path, parts):
+    """As many names as fit: the worst that a small file can ask for."""
+    path = tmp_path / "names"
+    names = ",".join(f'"{number:x}":0' for number in range(2_100_000))
+    text = parts[0]["schema.json"].decode()[:-1] + f', "many": {{{names}}}}}'
+    assert 0.8 * archives.MOST_DEFLATED_SCHEMA < len(text) < archives.MOST_DEFLATED_SCHEMA
+    path.write_bytes(zipped(parts[0] | {"schema.json": text}, zipfile.ZIP_DEFLATED))
+    before, start = peak(), time.process_time()
+    with contextlib.suppress(LoadError):
+        mercer.load(path)
+    assert time.process_time() - start < 10 * SECONDS
+    assert peak() - before < MEGABYTES
+
+
+def test_files_are_small_and_those_of_earlier_versions_load(tmp_path, parts):
+    model = DependencyEstimator(Spectrum(2), Classes(), alpha=0.1).fit(20 * WORDS, 20 * list("abcdef"))
+    path = mercer.save(model, tmp_path / "model")
+    with zipfile.ZipFile(path) as archive:
+        sizes = {info.filename: (info.compress_size, info.file_size) for info in archive.infolist()}
+    assert 5 * sizes["schema.json"][0] < sizes["schema.json"][1]
+    assert path.stat().st_size < 0.25 * sum(size for _, size in sizes.values())
+    (tmp_path / "old").write_bytes(zipped(parts[0]))  # stored, as they were written before
+    assert repr(mercer.load(tmp_path / "old")) == repr(next(corpus()))
+
+
+def test_what_would_be_refused_compressed_is_stored(tmp_path, monkeypatch):
+    X = np.zeros((400, 50))
+    X[:, 0] = np.arange(400)
+    model = DependencyEstimator(alpha=0.1).fit(X, X[:, 0])
+    monkeypatch.setattr(archives, "SPARE", 0)
+    monkeypatch.setattr(archives, "INFLATION", 2)
+    monkeypatch.setattr(archives, "MOST_DEFLATED_SCHEMA", 100)
+    path = mercer.save(model, tmp_path / "model")
+    with zipfile.ZipFile(path) as archive:
+        assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
+    np.testing.assert_array_equal(mercer.load(path).predict(X[:3]), model.predict(X[:3]))
 
 
 def test_devices_and_pipes_are_refused(tmp_path):

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from mercer._version import __version__
-from mercer.core.archives import check_archive
+from mercer.core.archives import check_archive, compressed
 from mercer.core.files import written_atomically
 from mercer.core.portable import portable
 from mercer.structures.graphs import forget_views
@@ -58,7 +58,7 @@ def save(model: Any, path: str | Path) -> Path:
     content = {"format": _FORMAT, "version": __version__, "model": portable(model)}
     forget_views(content)  # after looking into the model, which makes views
     try:
-        data = sio.dumps(content)
+        data = compressed(sio.dumps(content))
     except (RuntimeError, TypeError, AttributeError) as error:
         raise TypeError(f"skops cannot write a part of the model: {error}") from error
     try:

@@ -1,7 +1,7 @@
-"""Checks of a saved model, a zip archive of arrays and a schema, before anything in it is built.
+"""Compression of a saved model, a zip archive of arrays and a schema, and checks before anything in it is built.
 
-After them, the time and the memory of loading grow no faster than the size of the file: nothing is inflated much, read twice or
-visited twice.
+After them, the time and the memory of loading are bounded by the size of the file: nothing is inflated much, read or visited
+twice.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import os
 from io import BytesIO
 from math import prod
 from typing import IO, Any
-from zipfile import ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
 MOST_MEMBERS = 100_000
 MOST_NODES = 2_000_000
-MOST_SCHEMA = 2**28
+MOST_SCHEMA, MOST_DEFLATED_SCHEMA = 2**28, 24 * 2**20
+"""Most bytes of a schema, as it is stored and as it is compressed: parsing takes several times as much."""
 INFLATION, SPARE = 100, 2**26
-"""Sparse arrays, which are compressed, may take `INFLATION` times the bytes of the file and `SPARE` bytes more."""
+"""Compressed parts may take `INFLATION` times the bytes of the file and `SPARE` bytes more."""
 _SCHEMA = "schema.json"
 _DIRECTORY_ENTRY = 200  # most bytes of an entry of the directory, on average
 _END, _END64, _LOCATOR64 = b"PK\5\6", b"PK\6\6", b"PK\6\7"
@@ -29,14 +30,33 @@ _CALLED_BY_NONE = ("ObjectNode", "TupleNode", "TypeNode")
 """Loaders of skops that set the attributes of an object, and do not call its type with arguments from the file."""
 
 
+def compressed(data: bytes) -> bytes:
+    """Return an archive with a schema without spaces, and with all parts compressed that `check_archive` takes so."""
+    with ZipFile(BytesIO(data)) as archive:
+        parts = {member.filename: archive.read(member) for member in archive.infolist()}
+    parts[_SCHEMA] = json.dumps(json.loads(parts[_SCHEMA]), separators=(",", ":")).encode()
+    found = _packed(parts, ZIP_DEFLATED)
+    inflated = sum(len(part) for part in parts.values())
+    return found if inflated <= INFLATION * len(found) + SPARE else _packed(parts, ZIP_STORED)
+
+
+def _packed(parts: dict[str, bytes], method: int) -> bytes:
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:
+        for name, part in parts.items():
+            large = name == _SCHEMA and len(part) > MOST_DEFLATED_SCHEMA
+            archive.writestr(name, part, ZIP_STORED if large or part[:2] == b"PK" else method)
+    return file.getvalue()
+
+
 def check_archive(file: IO[bytes]) -> None:
     """Raise ValueError if an archive claims more than its size allows, or shares parts that a saved model does not share."""
-    size, inflated = file.seek(0, os.SEEK_END), 0
+    size = file.seek(0, os.SEEK_END)
     with _opened(file) as archive:
         members = archive.infolist()
-        stored = all(member.compress_type == ZIP_STORED for member in members)
-        if not stored or sum(member.file_size for member in members) > size:
-            raise ValueError("its parts are compressed, or overlap")
+        if sum(member.compress_size for member in members) > size:
+            raise ValueError("its parts overlap")
+        inflated = _check_inflation(members, size, 0, "parts")
         _check_schema(archive)
         for member in members:
             with archive.open(member) as part:
@@ -46,11 +66,23 @@ def check_archive(file: IO[bytes]) -> None:
             elif begin[:2] == b"PK":
                 inner = BytesIO(archive.read(member))
                 with _opened(inner) as arrays:
-                    inflated += sum(array.file_size for array in arrays.infolist())
-                    if inflated > INFLATION * size + SPARE:
-                        raise ValueError(f"its sparse arrays inflate to {inflated / 2**20:.0f} MiB or more")
+                    inflated = _check_inflation(arrays.infolist(), size, inflated, "sparse arrays")
                     for array in arrays.infolist():
                         _check_array(arrays, array)
+
+
+def _check_inflation(members: list[ZipInfo], size: int, before: int, what: str) -> int:
+    """Return the bytes of all parts so far; raise ValueError if they are too many, or a part is compressed in another way."""
+    for member in members:
+        stored = member.compress_type == ZIP_STORED
+        if not stored and member.compress_type != ZIP_DEFLATED:
+            raise ValueError(f"{member.filename:.60} is compressed by an unknown method")
+        if stored and member.file_size != member.compress_size:
+            raise ValueError(f"{member.filename:.60} is stored, and has two sizes")
+    inflated = before + sum(member.file_size for member in members)
+    if inflated > INFLATION * size + SPARE:
+        raise ValueError(f"its {what} inflate to {inflated / 2**20:.0f} MiB or more")
+    return inflated
 
 
 def _opened(file: IO[bytes]) -> ZipFile:
@@ -87,9 +119,13 @@ def _check_array(archive: ZipFile, member: ZipInfo) -> None:
 
 def _check_schema(archive: ZipFile) -> None:
     """Raise ValueError for a schema that is too large, or that gives one number or one file to two different objects."""
-    text = archive.read(_SCHEMA)
+    member = archive.getinfo(_SCHEMA)
+    most = MOST_SCHEMA if member.compress_type == ZIP_STORED else MOST_DEFLATED_SCHEMA
+    if member.file_size > most:
+        raise ValueError(f"its schema has {member.file_size} bytes; expected at most {most}")
+    text = archive.read(member)
     nodes = text.count(b"{") + text.count(b"[")
-    if len(text) > MOST_SCHEMA or nodes > MOST_NODES:
+    if nodes > MOST_NODES:
         raise ValueError(f"its schema has {len(text)} bytes and {nodes} parts; expected at most {MOST_NODES} parts")
     contents: dict[Any, int] = {}
     owners: dict[Any, Any] = {}
