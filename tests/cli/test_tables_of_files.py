@@ -170,6 +170,45 @@ def test_label_sets_in_cells_and_in_lists(tmp_path, mercer_command):
     assert "set_size" in outputs[0][0]
 
 
+def test_lists_without_order_are_recognised(tmp_path, mercer_command):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    labels = [["warm"] * bool(a > 0.5) + ["wet"] * bool(b > 0.5) + ["far"] * bool(a + b > 1.2) for a, b in X.tolist()]
+    mixed = [rng.permutation(own).tolist() for own in labels]  # the order says nothing
+
+    def lines(values):
+        return "".join(
+            json.dumps({"a": a, "b": b, "tags": own}) + "\n" for (a, b), own in zip(X.tolist(), values, strict=True)
+        )
+
+    (tmp_path / "tags.jsonl").write_text(lines(mixed))
+    cells = "".join(f"{a},{b},{';'.join(own)}\n" for (a, b), own in zip(X.tolist(), labels, strict=True))
+    (tmp_path / "tags.csv").write_text("a,b,tags\n" + cells)
+    fit = ("--output", "tags", "--effort", "fast", "-o", tmp_path / "m")
+    code, _, err = mercer_command("fit", tmp_path / "tags.jsonl", *fit)
+    assert code == 0
+    assert "tags holds lists without repetition, taken for label sets; --output-kind sequences" in err
+    found = json.loads(mercer_command("evaluate", tmp_path / "m", tmp_path / "tags.jsonl", "--json")[1])
+    assert found["loss"].startswith("F1")
+    answers = mercer_command("predict", tmp_path / "m", tmp_path / "tags.jsonl")[1]
+    # the same from cells of text, in which the empty one has no labels
+    assert (
+        "--output-kind 'label sets' if these separate labels" in mercer_command("fit", tmp_path / "tags.csv", *fit)[2]
+    )
+    assert mercer_command("fit", tmp_path / "tags.csv", *fit, "--output-kind", "label sets")[0] == 0
+    again = mercer_command("predict", tmp_path / "m", tmp_path / "tags.jsonl")[1]
+    both = [[json.loads(line)["prediction"] for line in out.splitlines()] for out in (answers, again)]
+    assert both[0] == both[1]
+    assert [] in both[0]
+    # orders of the same labels, and lists that repeat, are sequences
+    for other in (
+        [rng.permutation(["x", "y", "z"]).tolist() for _ in X],
+        [["x", "y", "x"][: 1 + i % 3] for i in range(60)],
+    ):
+        (tmp_path / "orders.jsonl").write_text(lines(other))
+        assert "to sequences" in mercer_command("fit", tmp_path / "orders.jsonl", *fit)[2]
+
+
 def test_several_outputs_and_columns_by_position(tmp_path, mercer_command):
     path = tmp_path / "two.csv"
     path.write_text("".join(f"{a},{a * a},{1 - a}\n" for a in np.linspace(0, 1, 20)))

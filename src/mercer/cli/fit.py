@@ -13,10 +13,11 @@ from mercer.cli.console import Say, Stopped, check_output, noted, shortened
 from mercer.cli.presets import FitOptions
 from mercer.io.file_model import FileModel
 from mercer.io.records import ReadOptions, Records, read, report_bad
-from mercer.io.schema import Asked, Schema
+from mercer.io.schema import SETS, Asked, Schema
 from mercer.report.progress import tracked
 from mercer.saving import require_skops, save
 
+_SEPARATED = 4  # one cell in so many has a separator of labels, if it is one
 _SHOWN = 5  # rows of the leaderboard that are told
 
 
@@ -77,7 +78,7 @@ def prepared(source: Source, estimator: Any, options: FitOptions, tell: Say) -> 
         texts = dict.fromkeys((*first.inputs, *first.outputs), "text")
         asked = Asked(asked.inputs, asked.outputs, asked.groups, texts | asked.types, *options.kinds())
     schema = Schema.of(records, asked, source.path)
-    for note in (*records.notes, schema.described):
+    for note in (*records.notes, schema.described, *_about_sets(asked, schema, records)):
         tell(note)
     settings = {
         "form": source.form,
@@ -101,6 +102,18 @@ def prepared(source: Source, estimator: Any, options: FitOptions, tell: Say) -> 
         estimator.set_params(outputs=schema.output_kind)
     groups = None if source.groups is None else np.asarray(kept.columns[source.groups], dtype=object)
     return model, (X, y, groups)
+
+
+def _about_sets(asked: Asked, schema: Schema, records: Records) -> Iterator[str]:
+    """Yield a sentence about each column that was taken for sets, or may hold some."""
+    sides = [("input", asked.input_kind, schema.input_kind, schema.inputs)]
+    sides += [("output", asked.output_kind, schema.output_kind, schema.outputs)]
+    for side, wanted, kind, names in sides:
+        if wanted == "auto" and kind in SETS:
+            yield f"{names[0]} holds lists without repetition, taken for {kind}; --{side}-kind sequences if their order matters"
+    texts = [value for value in records.columns[schema.outputs[0]] if type(value) is str]
+    if schema.output_kind == "auto" and sum(";" in text or "|" in text for text in texts) * _SEPARATED > len(texts):
+        yield f"{schema.outputs[0]} is text with semicolons or bars; --output-kind 'label sets' if these separate labels"
 
 
 def read_candidates(model: FileModel, path: str, tell: Say) -> Any:

@@ -15,6 +15,8 @@ from mercer.io.records import BadRecord, Records
 from mercer.io.types import READ, TYPES, Mistake, type_of
 from mercer.structures.tables import Table
 
+SETS = ("sets", "label sets")
+"""Kinds of inputs and outputs that are sets, in which an empty cell has no labels."""
 _PAIRS = "lemmas with tags"
 
 
@@ -96,6 +98,8 @@ class Schema:
         for side, names in enumerate((inputs, outputs)):
             if kinds[side] == "auto" and names[0] in records.kinds:
                 kinds[side] = records.kinds[names[0]]
+            elif kinds[side] == "auto" and len(names) == 1 and are_label_lists(records.columns[names[0]]):
+                kinds[side] = SETS[side]
         found = cls(inputs, outputs, types, _form(inputs, types, kinds[0], records), kinds[0], kinds[1], records.header)
         if found.form == "table" and found.input_kind == "auto":
             found.input_kind = "table"
@@ -139,6 +143,8 @@ class Schema:
             for i, value in enumerate(values):
                 try:
                     cell = read(value)
+                    if cell is None and kind in SETS and not records.typed:
+                        cell = ""  # no labels
                     if is_missing(cell) and not gaps:
                         raise Mistake("an empty cell; expected a value")
                     column.append(parsed(cell, kind) if type_ in ("text", "object") else cell)
@@ -176,6 +182,23 @@ class Schema:
         if len(self.outputs) == 1:
             return _stacked(values[self.outputs[0]])
         return np.column_stack([np.asarray(values[name]) for name in self.outputs])
+
+
+def are_label_lists(values: list[Any]) -> bool:
+    """Return True for lists of text without repetition, which are sets rather than sequences unless all have the same labels.
+
+    Examples
+    --------
+    >>> are_label_lists([["sun", "sea"], [], ["sea"]]), are_label_lists([["a", "b", "a"], ["b"]])
+    (True, False)
+    >>> are_label_lists([["a", "b"], ["b", "a"]])  # the order is all that differs
+    False
+    """
+    lists = [value for value in values if not is_missing(value)]
+    if not all(type(value) is list and all(type(item) is str for item in value) for value in lists):
+        return False
+    sets = [frozenset(value) for value in lists]
+    return len(set(sets)) > 1 and all(len(own) == len(value) for own, value in zip(sets, lists, strict=True))
 
 
 _KINDS = {"number": "number", "date": "date", "category": "category"}
