@@ -119,6 +119,9 @@ def rivals(  # noqa: PLR0913 - one parameter for each option
     earlier: Annotated[
         Path | None, typer.Option(help="An earlier rivals.json; fills in the scores of methods without pieces.")
     ] = None,
+    other_code: Annotated[
+        bool, typer.Option("--other-code", help="Fill in scores of methods whose code has changed since, too.")
+    ] = False,
 ) -> None:
     """Compare AutoEstimator with what users would pick instead, on the same folds.
 
@@ -145,6 +148,7 @@ def rivals(  # noqa: PLR0913 - one parameter for each option
             threads=threads,
             time_limit=time_limit,
             earlier=earlier,
+            other_code=other_code,
         )
     except Stopped as stopped:
         print(f"experiments: {stopped}", file=sys.stderr)

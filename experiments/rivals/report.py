@@ -36,13 +36,14 @@ class Report:
                 tasks.setdefault(task, {})[method] = replace(found, code=_code(method))
         return cls(tasks)
 
-    def filled(self, rows: Sequence[Mapping[str, Any]], source: str) -> Report:
+    def filled(self, rows: Sequence[Mapping[str, Any]], source: str, other_code: bool = False) -> Report:
         """Return the report with the standings of an earlier result, by its rows, for methods that have none of their own.
 
-        Rows of a method whose code has changed since are not taken, if they tell the code.
+        Rows of a method whose code has changed since, if they tell the code, are taken with `other_code` alone; `notes` names
+        those of the reference.
         """
         tasks = {task: dict(own) for task, own in self.tasks.items()}
-        scored = [row for row in rows if "task" in row and row["metric"] != "seconds" and _is_current(row)]
+        scored = [row for row in rows if "task" in row and row["metric"] != "seconds" and _known(row, other_code)]
         seconds = {(row["task"], row["method"]): row["value"] for row in rows if row["metric"] == "seconds"}
         for row in scored:
             task, name, mark = row["task"], row["method"], row["metric"].partition(": ")[2]
@@ -151,7 +152,9 @@ class Report:
             near += not lost
             behind += [f"{task} ({best})"] * lost
         text = f"{ours} is ahead of every rival on {ahead} of {len(tasks)} tasks, within one standard error of the best on {near}"
-        return [f"{text}. Behind on: {', '.join(behind)}." if behind else f"{text}."] if tasks else []
+        notes = [f"{text}. Behind on: {', '.join(behind)}." if behind else f"{text}."] if tasks else []
+        old = [task for task, own in self.tasks.items() if ours in own and own[ours].code not in ("", _code(ours))]
+        return notes + [f"By an earlier version of {ours}: {', '.join(old)}."] * bool(old)
 
     def page(self, protocol: str, missing: Mapping[str, str], footer: str) -> str:
         """Write the HTML page."""
@@ -186,10 +189,10 @@ def _code(name: str) -> str:
     return code_fingerprint(METHODS[name].path)[:12]
 
 
-def _is_current(row: Mapping[str, Any]) -> bool:
-    """True unless the row tells of other code than there is now."""
+def _known(row: Mapping[str, Any], other_code: bool) -> bool:
+    """True for a row of a task and method there are, by the code there is or, if asked for, by other code."""
     task, name = row["task"], row["method"]
-    return task in TASKS and name in METHODS and row.get("code", "") in ("", _code(name))
+    return task in TASKS and name in METHODS and (other_code or row.get("code", "") in ("", _code(name)))
 
 
 def _cell(standing: Standing | None) -> str:

@@ -26,11 +26,12 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     threads: int = 1,
     time_limit: float = TIME_LIMIT,
     earlier: Path | None = None,
+    other_code: bool = False,
 ) -> Report:
     """Run the chosen tasks and methods, then report on all pieces in `folder`, those of earlier runs and of other machines too.
 
-    With ``jobs=0`` nothing is run. `earlier` is a ``rivals.json`` that fills in the scores of methods without pieces. Writes
-    ``rivals.json`` and ``rivals.html``.
+    With ``jobs=0`` nothing is run. `earlier` is a ``rivals.json`` that fills in the scores of methods without pieces, with
+    `other_code` also of methods whose code has changed since. Writes ``rivals.json`` and ``rivals.html``.
     """
     chosen = tuple(METHODS) if methods is None else tuple(methods)
     wanted = Rivals(tasks, chosen, time_limit=time_limit, threads=threads)
@@ -40,10 +41,10 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     if jobs > 0:
         wanted.methods = tuple(name for name in chosen if name not in missing)
         run_pieces(wanted, folder, small=small, fresh=fresh, jobs=jobs)
-    return report(folder, small=small, earlier=earlier)
+    return report(folder, small=small, earlier=earlier, other_code=other_code)
 
 
-def report(folder: Path, small: bool = False, earlier: Path | None = None) -> Report:
+def report(folder: Path, small: bool = False, earlier: Path | None = None, other_code: bool = False) -> Report:
     """Write the result and the page from the pieces in `folder`, and the scores of an earlier result where there are none."""
     pieces = folder / ".pieces" / ("rivals-small" if small else "rivals")
     begun = {path.name.partition(SEPARATOR)[0] for path in pieces.glob("*.json")}
@@ -55,7 +56,7 @@ def report(folder: Path, small: bool = False, earlier: Path | None = None) -> Re
     if earlier is not None:
         known = Result.read(earlier)
         source = "an earlier run on " + " or ".join(known.parameters["machines"])
-        found, machines = found.filled(known.rows, source), machines | set(known.parameters["machines"])
+        found, machines = found.filled(known.rows, source, other_code), machines | set(known.parameters["machines"])
     parameters = {"protocol": everything.protocol, "small": small, "machines": sorted(machines)}
     seconds = round(sum(record["seconds"] for record in records), 2)
     result = Result(everything.name, found.rows(), parameters, seconds=seconds)

@@ -6,26 +6,41 @@ import numpy as np
 import pytest
 
 from mercer import AutoEstimator
-from mercer.automatic.menus import metric_learners
+from mercer.automatic.menus import column_learners
+from mercer.automatic.search import EFFORTS
 from mercer.embeddings import Distinct
-from mercer.kernels import Linear
+from mercer.kernels import Gaussian, Linear
 from mercer.testing import learning_problem
 
 rng = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(("n", "d", "tried"), [(30, 3, True), (30, 201, False), (2001, 2, False)])
-def test_metrics_are_for_few_columns_and_pairs(n: int, d: int, tried: bool) -> None:
+@pytest.mark.parametrize(
+    ("effort", "n", "d", "widths", "metrics"),
+    [
+        ("fast", 30, 3, 0, 0),
+        ("balanced", 30, 3, 4, 1),
+        ("balanced", 501, 3, 2, 0),
+        ("best", 501, 3, 4, 3),
+        ("best", 30, 81, 0, 3),
+        ("best", 30, 201, 0, 0),
+        ("best", 2001, 2, 0, 0),
+    ],
+)
+def test_widths_and_metrics_are_for_few_columns_and_pairs(effort, n, d, widths, metrics) -> None:
     problem = learning_problem(Linear(), rng.standard_normal((n, d)), np.arange(n)[:, None] * 1.0)
-    assert bool(metric_learners(problem)) == tried
+    names = [name.split(",")[0] for name, _ in column_learners(problem, EFFORTS[effort])]
+    assert (names.count("widths by column"), names.count("learned metric")) == (widths, metrics)
 
 
-def test_metrics_need_coordinates_of_outputs() -> None:
+def test_metrics_need_coordinates_of_outputs_and_widths_their_features() -> None:
     X = rng.standard_normal((30, 3))
-    assert not metric_learners(learning_problem(Linear(), X, X, embedding=Distinct()))
+    for kernel, number in ((Linear(), 4), (Gaussian(1.0), 0)):
+        problem = learning_problem(Linear(), X, X, kernel, Distinct())
+        assert len(column_learners(problem, EFFORTS["best"])) == number
 
 
-def test_only_the_best_effort_learns_metrics() -> None:
+def test_fast_effort_learns_no_metrics() -> None:
     X = rng.standard_normal((70, 12))
     y = np.sin(2.0 * X[:, 3])
     boards = {

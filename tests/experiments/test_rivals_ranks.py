@@ -118,6 +118,15 @@ def test_an_earlier_result_fills_in_methods_without_pieces():
     assert kept["where"] == "another machine"
 
 
+def test_scores_of_other_code_are_filled_in_if_asked_for_and_named():
+    rows = Report({"jura": {REFERENCE: Standing(0.5, code="of another time"), "PLS": Standing(0.6)}}).rows()
+    own = Report({"edm": scores(**{REFERENCE: 0.5, "PLS": 0.55})})
+    assert set(own.filled(rows, "another machine").tasks["jura"]) == {"PLS"}
+    found = own.filled(rows, "another machine", other_code=True)
+    assert found.tasks["jura"][REFERENCE].code == "of another time"
+    assert found.notes()[-1] == f"By an earlier version of {REFERENCE}: jura."
+
+
 def test_notes_compare_with_the_best_rival_of_each_task():
     first = scores(**{REFERENCE: 0.5, "PLS": 0.6, "k-NN": 0.9, "DependencyEstimator": 0.1})
     second, third = scores(**{REFERENCE: 0.5, "PLS": 0.45}), scores(**{REFERENCE: 0.5, "k-NN": 0.1})

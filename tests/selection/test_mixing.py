@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.selection import mixing
-from mercer.selection.mixing import check_folds, mix_by_loss, mix_by_squares
+from mercer.selection.mixing import check_folds, mix_by_loss, mix_by_squares, supported_share
 
 rng = np.random.default_rng(0)
 FOLDS = np.arange(60) % 5
@@ -206,3 +206,46 @@ def test_folds_of_the_check():
     folds = check_folds(21, groups)
     assert all(len(set(folds[groups == group])) == 1 for group in range(7))
     assert len(set(folds)) == 5
+
+
+def test_checked_residuals_are_those_of_the_checked_loss():
+    errors = residuals(3)
+    found = mix_by_squares(errors, FOLDS)
+    assert np.sum(found.residuals**2) / 60 == pytest.approx(found.checked[found.rule])
+
+
+def test_checked_residuals_of_a_fold_have_the_weights_of_the_others():
+    errors = residuals(3)
+    changed = errors.copy()
+    changed[:, FOLDS == 2] = errors[[2, 0, 1]][:, FOLDS == 2]
+    first, second = mix_by_squares(errors, FOLDS), mix_by_squares(changed, FOLDS)
+    assert first.rule == second.rule == "averaged"
+    own = mixing._averaged(np.stack([_gram(errors, f) for f in (0, 1, 3, 4)]), False)
+    for found, rows in ((first, errors), (second, changed)):
+        expected = np.einsum("mr,mnr->nr", np.broadcast_to(own, (3, 2)), rows[:, FOLDS == 2])
+        np.testing.assert_allclose(found.residuals[FOLDS == 2], expected)
+
+
+def _gram(errors, fold):
+    part = errors[:, fold == FOLDS]
+    return np.einsum("mnr,knr->rmk", part, part)
+
+
+def test_supported_share_of_a_gain_of_a_loss_and_of_noise():
+    signal, noise = rng.standard_normal((400, 2)), rng.standard_normal((400, 2))
+    truth = signal + 0.5 * noise
+    assert supported_share(truth, truth - signal) > 0.9
+    assert supported_share(truth, truth + signal) == 0.0
+    far = supported_share(truth, truth - 4.0 * signal)
+    assert 0.22 < far < 0.28  # a quarter of the way is right
+    assert supported_share(truth, truth) == 1.0
+
+
+def test_supported_share_is_less_for_few_pairs_and_for_copies():
+    signal, noise = rng.standard_normal((200, 1)), rng.standard_normal((200, 1))
+    plain, mixed = signal + noise, noise
+    shares = [supported_share(plain[:n], mixed[:n]) for n in (10, 200)]
+    assert shares[0] < shares[1]
+    copied = np.repeat(plain[:10], 20, axis=0), np.repeat(mixed[:10], 20, axis=0)
+    assert supported_share(*copied, groups=np.repeat(np.arange(10), 20)) == pytest.approx(shares[0])
+    assert supported_share(*copied, sample_weight=np.full(200, 3.0)) > shares[0]

@@ -7,13 +7,21 @@ from mercer.automatic.kinds import Kind
 from mercer.automatic.members import Member
 from mercer.automatic.search import Effort
 from mercer.kernels import NormalScores, ZScores
-from mercer.learners import Forest, LearnedMetric, Learner, OnKernel, Ridge, SmoothedCurves
+from mercer.learners import Forest, LearnedMetric, Learner, OnKernel, RelevantColumns, Ridge, SmoothedCurves
 from mercer.learners.base import LearningProblem
+from mercer.learners.relevance import output_features
 from mercer.operators import Covariance
 
-_COLUMNS, _PAIRS = 200, 2000  # most columns and pairs for which a metric is learned
+_PAIRS, _FEW = 2000, 500  # most pairs for which widths and metrics are found, and for which all of them are
+_METRIC, _WIDTHS = 200, 80  # most columns of a metric, and most that have a width each
+_RELEVANT = (
+    (ZScores(), "standardised", "Gaussian"),
+    (ZScores(), "standardised", "Laplacian"),
+    (NormalScores(), "normal scores", "Gaussian"),
+    (NormalScores(), "normal scores", "Laplacian"),
+)
 # in trials on training parts, a weight for each column left out better than a whole matrix on every table
-_METRICS = ((ZScores(), "standardised", 1.0), (ZScores(), "standardised", 2.0), (NormalScores(), "normal scores", 1.0))
+_METRICS = ((ZScores(), "standardised", 2.0), (ZScores(), "standardised", 1.0), (NormalScores(), "normal scores", 1.0))
 _CURVE_KERNELS = 3
 _FORESTS = (("extra", 1.0, 1), ("random", 1 / 3, 1), ("extra", 0.5, 1), ("extra", 1 / 3, 3))
 
@@ -24,7 +32,7 @@ def other_learners(
     """Return names and learners, in the order in which they are tried."""
     found: list[tuple[str, Learner]] = []
     # words are too many columns for trees, which rarely gain from them
-    rows = ("vectors", "images", "table", *(["binary rows"] if effort.metrics else []))
+    rows = ("vectors", "images", "table", *(["binary rows"] if effort.thorough else []))
     if kinds[0].name not in rows:
         return found
     encoder, columns = None, problem.inputs.shape[1]
@@ -35,17 +43,27 @@ def other_learners(
         trees = {"extra": "extra trees", "random": "random forest"}[kind]
         name = f"{trees}, {share:.2g} of the columns" if share < 1 else trees
         found.append((name, Forest(kind, effort.trees, share, leaf, seed, n_jobs, encoder)))
-    return found + (metric_learners(problem) if effort.metrics and kinds[0].name == "vectors" else [])
+    # label sets are decoded from ridges without a mean output, and gain nothing from widths
+    by_column = kinds[0].name == "vectors" and kinds[1].name != "label sets"
+    return found + (column_learners(problem, effort) if by_column else [])
 
 
-def metric_learners(problem: LearningProblem) -> list[tuple[str, Learner]]:
-    """Return kernels with a learned metric, for vectors of few columns and outputs with coordinates of their own."""
-    if not problem.embedding.euclidean or problem.inputs.shape[1] > _COLUMNS or problem.size > _PAIRS:
+def column_learners(problem: LearningProblem, effort: Effort) -> list[tuple[str, Learner]]:
+    """Return kernels that learn which columns matter, for vectors of few columns."""
+    columns, few = problem.inputs.shape[1], effort.thorough or problem.size <= _FEW
+    if problem.size > _PAIRS:
         return []
-    return [
-        (f"learned metric, {name}, width {width:g}", LearnedMetric(encoding, width=width, diagonal=True))
-        for encoding, name, width in _METRICS
+    widths = [
+        (f"widths by column, {shape} + linear, {name}", RelevantColumns(encoding, shape))
+        for encoding, name, shape in _RELEVANT[: effort.relevant if few else effort.relevant // 2]
+        if columns <= _WIDTHS and output_features(problem) is not None
     ]
+    metrics = [
+        (f"learned metric, {name}, width {width:g}", LearnedMetric(encoding, width=width, diagonal=True))
+        for encoding, name, width in _METRICS[: effort.metrics if few else 0]
+        if columns <= _METRIC and problem.embedding.euclidean
+    ]
+    return [*widths, *metrics]
 
 
 def curve_learners(problem: LearningProblem, members: list[Member]) -> list[tuple[str, Learner]]:

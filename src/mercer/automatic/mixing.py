@@ -11,7 +11,7 @@ from mercer.automatic.members import MEAN, Member, Scorer
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import take
 from mercer.learners.mixture import feature_residuals
-from mercer.selection.mixing import Mixing, check_folds, mix_by_loss, mix_by_squares
+from mercer.selection.mixing import Mixing, check_folds, mix_by_loss, mix_by_squares, supported_share
 
 _NUMBERS = 5e7  # most left-out residuals that are mixed at once
 _NONE, _PLENTY = 1.5, 4.0  # evidence of a gain over the mean output, in standard deviations, that is none and enough
@@ -24,14 +24,24 @@ def mixture_of(members: list[Member], scorer: Scorer) -> tuple[Mixing, list[Memb
     mean = next((member for member in members if member.learner == MEAN), None)
     if mean is None:
         return mixing, kept
-    mixed = scorer.score(mixing.apply([member.points for member in kept]))
-    gained = mean.loss > mixing.checked[mixing.rule]
-    share = float(np.clip((_evidence(mean.losses - mixed) - _NONE) / (_PLENTY - _NONE), 0.0, 1.0)) if gained else 0.0
+    share = _share(mean, mixing, kept, scorer)
     weights = share * mixing.weights
     if mean not in kept:
         kept, weights = [*kept, mean], np.concatenate([weights, np.zeros((1, *weights.shape[1:]))])
     weights[kept.index(mean)] += 1.0 - share
     return replace(mixing, weights=weights), kept
+
+
+def _share(mean: Member, mixing: Mixing, kept: list[Member], scorer: Scorer) -> float:
+    """The share of the way from the mean output to the mixture that left-out pairs support, by the better of two tests."""
+    problem, shares = scorer.problem, [0.0]
+    if mean.loss > mixing.checked[mixing.rule]:
+        mixed = scorer.score(mixing.apply([member.points for member in kept]))
+        shares.append((_evidence(mean.losses - mixed) - _NONE) / (_PLENTY - _NONE))
+    if mixing.residuals is not None:  # of few pairs, signed ranks cannot tell a large gain from a small one
+        plain = mean.points - to_numpy(problem.targets)
+        shares.append(supported_share(plain, mixing.residuals, problem.sample_weight, problem.groups))
+    return min(1.0, max(shares))
 
 
 def _evidence(gains: np.ndarray) -> float:

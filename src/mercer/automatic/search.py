@@ -41,8 +41,10 @@ class Effort:
         Most pairs on which whole models are compared, and how many of their three folds are left out.
     patience : float
         About the seconds that a whole model may take for all pairs.
-    metrics : bool
-        True for kernels with a learned metric.
+    relevant, metrics : int
+        Number of kernels with a width for each column, and with a learned metric.
+    thorough : bool
+        True to try all of these and one more forest whatever the number of pairs.
     """
 
     core: bool
@@ -53,7 +55,9 @@ class Effort:
     pairs: int
     splits: int
     patience: float
-    metrics: bool = False
+    relevant: int = 0
+    metrics: int = 0
+    thorough: bool = False
 
     def most_kernels(self, n: int) -> int:
         """Return the number of kernels to try on n pairs; a decomposition of a thousand takes about a third of a second."""
@@ -61,13 +65,27 @@ class Effort:
 
     def most_forests(self, entries: int) -> int:
         """Return the number of forests to grow on a table with so many entries."""
-        return min(self.forests, 3 + self.metrics if entries <= 10**5 else 2 if entries <= 10**6 else 1)
+        return min(self.forests, 3 + self.thorough if entries <= 10**5 else 2 if entries <= 10**6 else 1)
 
 
 EFFORTS = {
     "fast": Effort(True, 2, 1.5, trees=100, forests=1, pairs=150, splits=1, patience=15.0),
-    "balanced": Effort(False, 8, 12.0, trees=200, forests=3, pairs=300, splits=2, patience=300.0),
-    "best": Effort(False, 99, 120.0, trees=500, forests=4, pairs=600, splits=3, patience=np.inf, metrics=True),
+    "balanced": Effort(
+        False, 8, 12.0, trees=200, forests=3, pairs=300, splits=2, patience=300.0, relevant=4, metrics=1
+    ),
+    "best": Effort(
+        False,
+        99,
+        120.0,
+        trees=500,
+        forests=4,
+        pairs=600,
+        splits=3,
+        patience=np.inf,
+        relevant=4,
+        metrics=3,
+        thorough=True,
+    ),
 }
 
 

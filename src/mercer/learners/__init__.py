@@ -12,6 +12,7 @@ from mercer.learners.mixture import Mixture, OnKernel
 from mercer.learners.neighbors import Neighbors
 from mercer.learners.output_kernel import OutputKernel
 from mercer.learners.regressor import Regressor, as_learner
+from mercer.learners.relevance import RelevantColumns
 from mercer.learners.ridge import Ridge
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "OnKernel",
     "OutputKernel",
     "Regressor",
+    "RelevantColumns",
     "Ridge",
     "SmoothedCurves",
     "as_learner",

@@ -16,7 +16,7 @@ from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
 from mercer.learners.ridge import FittedRidge, best_of_each
 from mercer.solvers import Exact, RidgePath
 
-_FOLDS = 5
+_ENOUGH = 400  # pairs from which five folds are enough to leave pairs out
 _FLAT = 1e-20  # squared gradients, over squared outputs, that are rounding
 
 
@@ -30,7 +30,8 @@ class LearnedMetric(Learner):
     .. math:: M \leftarrow \frac{1}{n} \sum_i \sum_t \nabla h_t(x_i) \, \nabla h_t(x_i)^\top
 
     Each fit has the alpha of each coordinate that is best by exact leave-one-out with the metric held. The metric has seen every
-    pair, so that this is far too optimistic to compare learners by: left-out points are by five folds, with a metric of each.
+    pair, so that this is far too optimistic to compare learners by: left-out points are by folds, ten of up to 400
+    pairs, else five, with a metric of each.
 
     Parameters
     ----------
@@ -119,7 +120,8 @@ class FittedMetric(FittedRidge):
 
     def points_without(self, groups: np.ndarray | None) -> Array:
         """Return the point of each pair from a metric and a ridge learned without its group, and others of its fold."""
-        return left_out_by_folds(self.learner.fit, replace(self.problem, groups=groups), _FOLDS)
+        n_splits = 5 if self.problem.size > _ENOUGH else 10
+        return left_out_by_folds(self.learner.fit, replace(self.problem, groups=groups), n_splits)
 
 
 def gradient_products(

@@ -30,11 +30,14 @@ class Mixing:
         "best", "averaged", "five", "greedy" or "squares".
     checked : dict
         The loss of each rule on pairs its weights were not found on.
+    residuals : array (n, r), optional
+        What the rule leaves of each target, for pairs its weights were not found on; of `mix_by_squares`.
     """
 
     weights: np.ndarray
     rule: str
     checked: dict[str, float]
+    residuals: np.ndarray | None = None
 
     def apply(self, points: Sequence[np.ndarray]) -> np.ndarray:
         """Return the weighted sum of the points of the predictors."""
@@ -75,14 +78,56 @@ def mix_by_squares(
     rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {"best": lambda parts: _best(parts.sum(axis=0))}
     if len(residuals) > 1:
         rules["averaged"] = lambda parts: _averaged(parts, shared)
-    lost = {
-        name: np.array([_errors(rule(np.delete(grams, f, axis=0)), grams[f]).sum() for f in range(len(grams))])
+    without = {
+        name: [rule(np.delete(grams, f, axis=0)) for f in range(len(grams))] if len(grams) > 1 else [rule(grams)]
         for name, rule in rules.items()
+    }
+    lost = {
+        name: np.array([_errors(weights, gram).sum() for weights, gram in zip(found, grams, strict=True)])
+        for name, found in without.items()
     }
     checked = {name: float(own.sum()) / residuals.shape[1] for name, own in lost.items()}
     name = "averaged" if "averaged" in lost and np.any(lost["averaged"] <= lost["best"]) else "best"
-    weights = rules[name](grams)
-    return Mixing(weights if weights.shape[1] > 1 else weights[:, 0], name, checked)
+    weights, left = rules[name](grams), np.empty(residuals.shape[1:])
+    for f, found in zip(np.unique(folds), without[name], strict=True):
+        left[folds == f] = np.einsum(
+            "mr,mnr->nr", np.broadcast_to(found, residuals[:, 0].shape), residuals[:, folds == f]
+        )
+    return Mixing(weights if weights.shape[1] > 1 else weights[:, 0], name, checked, left)
+
+
+def supported_share(
+    plain: np.ndarray, mixed: np.ndarray, sample_weight: np.ndarray | None = None, groups: np.ndarray | None = None
+) -> float:
+    r"""Return the share of the way from a plain prediction to a mixture that left-out pairs support, less a standard error.
+
+    With :math:`d_i` the way of pair i and :math:`p_i` what the plain prediction leaves of it, the squared distance is least for
+    the share :math:`-\sum_i p_i^\top d_i / \sum_i \|d_i\|^2`.
+
+    Parameters
+    ----------
+    plain, mixed : arrays (n, r)
+        What the plain prediction and the mixture leave of each target.
+    sample_weight : array (n,), optional
+        Weights of the pairs.
+    groups : int array (n,), optional
+        Pairs that are not independent.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).standard_normal((100, 1))
+    >>> supported_share(noise, 0.1 * noise), supported_share(0.1 * noise, noise)
+    (1.0, 0.0)
+    """
+    weight = np.ones(len(plain)) if sample_weight is None else sample_weight
+    way = mixed - plain
+    size = float(weight @ np.sum(way**2, axis=1))
+    if size == 0.0:
+        return 1.0
+    share = -float(weight @ np.sum(plain * way, axis=1)) / size
+    slopes = weight * np.sum((plain + share * way) * way, axis=1)
+    slopes = slopes if groups is None else np.bincount(groups, slopes)
+    return float(np.clip(share - np.sqrt(np.sum(slopes**2)) / size, 0.0, 1.0))
 
 
 def _averaged(parts: np.ndarray, shared: bool) -> np.ndarray:
