@@ -114,8 +114,19 @@ def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
             name = experiment.name if i == 0 else ""
             values.append([name, f"{each.method}: {each.what}", f"{each.paper:.{digits}f}", ours, each.verdict])
     parts.append(markdown(Table(["experiment", "row", "paper", "ours", "verdict"], values)))
-    places = [[item.paper, item.place, ", ".join(f"[{n}](results/{n}.md)" for n in item.experiments)] for item in INDEX]
-    parts += ["## Tables and figures of the papers", markdown(Table(["paper", "place", "experiment"], places))]
+    places = [
+        [
+            item.paper,
+            item.place,
+            str(len(item.values) or "plots"),
+            ", ".join(f"[{n}](results/{n}.md)" for n in item.experiments),
+        ]
+        for item in INDEX
+    ]
+    parts += [
+        "## Tables and figures of the papers",
+        markdown(Table(["paper", "place", "values", "experiment"], places)),
+    ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -9,6 +9,7 @@ from experiments.page import result_page, summary
 from experiments.paper_index import INDEX
 from experiments.pictures import fingerprint
 from experiments.registry import EXPERIMENTS, experiment
+from experiments.verdicts import published
 from mercer.report import Result
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,18 @@ def test_the_summary_is_short_and_every_place_of_the_papers_was_run():
     assert (ROOT / "docs" / "results.md").stat().st_size <= 15 * 1024
     run = {path.stem for path in STORED}
     assert {name for item in INDEX for name in item.experiments} <= run & EXPERIMENTS.keys()
+
+
+@pytest.mark.parametrize(
+    "item", [item for item in INDEX if item.values], ids=lambda item: f"{item.paper}, {item.place}"
+)
+def test_every_value_that_a_paper_prints_stands_beside_a_measurement(item):
+    found = [
+        each.paper
+        for name in item.experiments
+        for each in published(experiment(name), Result.read(ROOT / "results" / f"{name}.json").rows)
+    ]
+    assert [value for value in item.values if not any(abs(value - each) < 1e-9 for each in found)] == []
 
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if (ROOT / "results" / f"{name}.json").is_file()])
