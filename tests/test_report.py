@@ -272,3 +272,9 @@ def test_wide_tables_keep_the_first_column_at_80_columns():
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("kernel ridge") == text.count("method") > 1
     assert all(text.count(f"0.{j}00 ± 0.010") == 1 for j in range(9))
+
+
+def test_long_cells_are_broken_into_lines_and_numbers_are_not():
+    html = table_html(Table(["set", "chosen"], [["iris", "a" * 60], ["glass", "0.5 ± 0.1"]]))
+    assert f'<td class="text">{"a" * 60}</td>' in html
+    assert "<td>0.5 ± 0.1</td>" in html

@@ -14,6 +14,8 @@ from PIL import Image
 
 from mercer.report.tables import Table
 
+_LONG = 48  # characters of a cell from which on its text is broken into lines
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -83,6 +85,7 @@ def _line(table: Table, i: int) -> str:
     values = ""
     for j, cell in enumerate(cells, start=1):
         classes = [*(["best"] if (i, j) in table.best else []), *([table.kinds[i, j]] if (i, j) in table.kinds else [])]
+        classes += ["text"] if len(cell) > _LONG else []
         values += f'<td class="{" ".join(classes)}">{escape(cell)}</td>' if classes else f"<td>{escape(cell)}</td>"
     return f'<tr><th scope="row">{escape(name)}</th>{values}</tr>'
 
