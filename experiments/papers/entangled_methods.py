@@ -12,7 +12,7 @@ from mercer.core.arrays import to_numpy
 from mercer.estimators import EntangledRidge, OutputKernelLearning
 from mercer.kernels import Precomputed
 from mercer.operators import Nystroem, entanglement
-from mercer.selection.entanglement import EntanglementObjective, learn_maps, span_of_outputs
+from mercer.selection.entanglement import EntanglementObjective, ascend, span_of_outputs
 
 ALPHAS = np.logspace(-3, 2, 11)
 """Values of alpha, for kernels whose mean diagonal is one."""
@@ -78,7 +78,7 @@ def entangled_paths(ascents: Sequence[Ascent], seed: int) -> tuple[Path, Path]:
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         key = train.tobytes() + held.tobytes() + gram.tobytes()
         if key not in kept:
-            kept[key] = [entangled_pair(gram, outputs, Split(train, held), ascent, seed) for ascent in ascents]
+            kept[key] = entangled_pairs(gram, outputs, Split(train, held), ascents, seed)
         return kept[key]
 
     def path(mode: int) -> Path:
@@ -87,18 +87,34 @@ def entangled_paths(ascents: Sequence[Ascent], seed: int) -> tuple[Path, Path]:
     return path(0), path(1)
 
 
-def entangled_pair(
-    gram: np.ndarray, outputs: np.ndarray, split: Split, ascent: Ascent, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Predict by EKL and by ptrEKL with one learned kernel, (alphas, predictions, p): `EntangledRidge` for every alpha."""
+def entangled_pairs(
+    gram: np.ndarray, outputs: np.ndarray, split: Split, ascents: Sequence[Ascent], seed: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Predict by EKL and by ptrEKL with one learned kernel, (alphas, predictions, p) each: `EntangledRidge` for every alpha.
+
+    Ascents that differ in the number of steps alone are one ascent, left at each of them.
+    """
     train, held = split.train, split.test
     mean, targets = _around_mean(outputs[train])
     features = Nystroem(Precomputed(gram), tol=1e-6).fit(train)
     rows, new = to_numpy(features(train)), to_numpy(features(held))
     basis = span_of_outputs(targets)
-    objective = EntanglementObjective(rows, targets, ascent.gamma, basis)
-    rank = min(ascent.rank, outputs.shape[1] * rows.shape[1])
-    maps = learn_maps(objective, rank, max_iter=ascent.steps, random_state=seed).maps
+    learned: dict[Ascent, np.ndarray] = {}
+    for rank, gamma in dict.fromkeys((ascent.rank, ascent.gamma) for ascent in ascents):
+        own = [ascent for ascent in ascents if (ascent.rank, ascent.gamma) == (rank, gamma)]
+        objective = EntanglementObjective(rows, targets, gamma, basis)
+        shape = (min(rank, outputs.shape[1] * rows.shape[1]), *objective.shape)
+        start = np.random.RandomState(seed).standard_normal(shape)  # as `learn_maps` draws it
+        found = ascend(objective, start, [ascent.steps for ascent in own])
+        learned |= {ascent: each.maps for ascent, each in zip(own, found, strict=True)}
+    pairs = [_predicted(learned[ascent], rows, new, targets, basis) for ascent in ascents]
+    return [(mean + whole, mean + scalar) for whole, scalar in pairs]
+
+
+def _predicted(
+    maps: np.ndarray, rows: np.ndarray, new: np.ndarray, targets: np.ndarray, basis: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Predict with the whole kernel of the maps and with its partial trace, for every alpha."""
     n, p = targets.shape
     # a mean diagonal of one, as in EntangledRidge
     maps = maps * np.sqrt(n * p / np.sum((maps @ rows.T) ** 2))
@@ -107,11 +123,10 @@ def entangled_pair(
     scalar = _ridges(rows @ trace @ rows.T, new @ trace @ rows.T, targets, np.ones(p))
     # the whole kernel: one feature per map, for each sample and each direction of the outputs
     left, right = (np.einsum("im,sqm->iqs", each, maps) for each in (rows, new))
-    design, wanted = left.reshape(-1, rank), (targets @ basis).ravel()
+    design, wanted = left.reshape(-1, len(maps)), (targets @ basis).ravel()
     values, vectors = np.linalg.eigh(design.T @ design)
     weights = vectors @ ((vectors.T @ (design.T @ wanted))[:, None] / (np.maximum(values, 0.0)[:, None] + ALPHAS))
-    whole = np.einsum("iqs,sa->aiq", right, weights) @ basis.T
-    return mean + whole, mean + scalar
+    return np.einsum("iqs,sa->aiq", right, weights) @ basis.T, scalar
 
 
 def measures(gram: np.ndarray, outputs: np.ndarray, train: np.ndarray, ascent: Ascent, seed: int) -> dict[str, float]:

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer import EntangledRidge, NumericalWarning
 from mercer.kernels import Gaussian, Linear, Subsequence
 from mercer.operators import Nystroem, RandomFourier
-from mercer.selection.entanglement import EntanglementObjective, learn_maps, maximize, span_of_outputs
+from mercer.selection.entanglement import EntanglementObjective, ascend, learn_maps, maximize, span_of_outputs
 
 
 def alignment(K, L):
@@ -75,6 +75,19 @@ def test_the_ascent_never_falls_and_is_seeded(gamma):
     again = learn_maps(objective, 4, starts=3, random_state=0)
     assert np.array_equal(found.maps, again.maps)
     assert found.alignment >= learn_maps(objective, 4, starts=1, random_state=0).alignment
+
+
+@pytest.mark.parametrize("steps", [[3, 8, 2000], [8, 3, 0]])
+def test_one_ascent_gives_what_ascents_of_each_number_of_steps_give(steps):
+    rng = np.random.default_rng(3)
+    objective = EntanglementObjective(rng.standard_normal((12, 4)), rng.standard_normal((12, 3)), 0.3)
+    start = rng.standard_normal((4, 3, 4))
+    for asked, found in zip(steps, ascend(objective, start, steps), strict=True):
+        alone = maximize(objective, start, max_iter=asked)
+        assert np.array_equal(found.maps, alone.maps)
+        assert np.array_equal(found.path, alone.path)
+        assert (found.alignment, found.evaluations) == (alone.alignment, alone.evaluations)
+        assert len(found.path) <= asked + 1
 
 
 def test_the_optimum_is_as_good_as_on_the_sphere_manifold_with_fewer_products():

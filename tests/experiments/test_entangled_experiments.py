@@ -56,7 +56,7 @@ def test_entangled_pair_is_the_estimator_at_every_ridge(problem, place, mode):
     gram, Y, train, held = problem
     train = train[np.lexsort(Y[train].T[::-1])]  # the order in which the estimator chooses its pivots
     ascent = methods.Ascent(rank=6, gamma=0.4, steps=7)
-    path = methods.entangled_pair(gram, Y, Split(train, held), ascent, seed=3)[place]
+    path = methods.entangled_pairs(gram, Y, Split(train, held), [ascent], seed=3)[0][place]
     mean = Y[train].mean(axis=0)
     for alpha, predicted in list(zip(methods.ALPHAS, path, strict=True))[::5]:
         model = EntangledRidge(Precomputed(gram), mode=mode, alpha=float(alpha), fit_intercept=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,24 +140,40 @@ def learn_maps(
 
 def maximize(objective: EntanglementObjective, maps: np.ndarray, *, max_iter: int = 100) -> Learned:
     """Maximise the objective from `maps` by L-BFGS."""
+    (found,) = ascend(objective, maps, [max_iter])
+    return found
+
+
+def ascend(objective: EntanglementObjective, maps: np.ndarray, steps: Sequence[int]) -> list[Learned]:
+    """Maximise the objective from `maps` by L-BFGS and return the result after each number of steps, from one ascent."""
     shape = maps.shape
     start = maps.ravel() / np.linalg.norm(maps)
     path: list[float] = [objective(start.reshape(shape))[0]]
     evaluations = 1
+    kept: dict[int, tuple[np.ndarray, int]] = {0: (start, 1)}
 
     def descend(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal evaluations
+        evaluations += 1
         value, gradient = objective(flat.reshape(shape))
         return -value, -gradient.ravel()
 
     def step(intermediate_result: scipy.optimize.OptimizeResult) -> None:
         path.append(-float(intermediate_result.fun))
+        if len(path) - 1 in steps:
+            kept[len(path) - 1] = np.array(intermediate_result.x), evaluations
 
-    if max_iter > 0:
-        options = {"maxiter": max_iter, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-9}
+    if max(steps) > 0:
+        options = {"maxiter": max(steps), "maxcor": 20, "ftol": 1e-12, "gtol": 1e-9}
         result = scipy.optimize.minimize(descend, start, jac=True, method="L-BFGS-B", options=options, callback=step)
-        start, evaluations = result.x, 1 + result.nfev
-    unit = start / np.linalg.norm(start)
-    return Learned(unit.reshape(shape), objective(unit.reshape(shape))[0], np.asarray(path), evaluations)
+        kept[len(path) - 1] = result.x, evaluations
+    found = []
+    for asked in steps:
+        taken = min(asked, len(path) - 1)  # fewer where the ascent has converged
+        point, spent = kept[taken]
+        unit = (point / np.linalg.norm(point)).reshape(shape)
+        found.append(Learned(unit, objective(unit)[0], np.asarray(path[: taken + 1]), spent))
+    return found
 
 
 def span_of_outputs(outputs: np.ndarray) -> np.ndarray:
