@@ -43,6 +43,7 @@ class Benchmark(StrEnum):
     scale = "scale"
     strings = "strings"
     trace = "trace"
+    words = "words"
 
 
 @app.command()

@@ -22,6 +22,7 @@ TITLES = {
     "bench-objects": "Benchmark: kernels on objects",
     "bench-operators": "Benchmark: operator-valued kernels",
     "bench-strings": "Benchmark: string kernels",
+    "bench-words": "Benchmark: models of words",
     "rivals": "AutoEstimator beside other estimators, on the same folds",
 }
 """Titles of the results that are not experiments, by their names."""

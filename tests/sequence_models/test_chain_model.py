@@ -8,8 +8,8 @@ import pytest
 from mercer.sequence_models.chain import backward_sums, best_paths, chain_loss, forward_sums, log_sum
 from mercer.sequence_models.chain_model import OWN, SHARED, ChainModel, chunk_patterns
 from mercer.sequence_models.classes import effect_classes, merged_classes
-from mercer.sequence_models.context_model import NEVER
 from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.steps import NEVER
 from mercer.sequence_models.word_models import WordModels
 
 rng = np.random.default_rng(0)

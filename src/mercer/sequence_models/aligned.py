@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -20,21 +20,53 @@ from mercer.decoders import Ranked
 from mercer.sequence_models.alignment_choice import choose_aligner
 from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.chain_model import ChainModel
-from mercer.sequence_models.context_model import NEVER, ContextModel
+from mercer.sequence_models.context_model import ContextModel
 from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.network_model import NetworkModel
+from mercer.sequence_models.networks import Networks
+from mercer.sequence_models.steps import NEVER, Reading
 from mercer.sequence_models.symbols import UNKNOWN, Chunk, SequenceCodec
 from mercer.sequence_models.word_models import WORD_SCORES, WordModels
 
-Model = ContextModel | ChainModel
 _START = {
-    "ridge": 0.3,
-    "chain": 0.3,
-    "runs": 0.1,
+    "ridge": 0.35,
+    "chain": 0.15,
+    "network": 0.45,
+    "runs": 0.05,
     "outputs": 0.05,
-    "shapes": 0.15,
-    "length": 0.0,
+    "shapes": 0.25,
+    "length": 0.15,
 }  # weights before learning
-_LISTED = 3  # rows of chunks that the chain gives for each one that a beam keeps: its search is exact and quick
+_STRENGTH = 30.0  # of the penalty that keeps them near these
+
+
+class ChunkModel(Protocol):
+    """A model of the chunks of a word; `kind` names it, `listed` is the rows it lists for each one that a beam keeps."""
+
+    kind: ClassVar[str]
+    listed: ClassVar[int]
+
+    def fit(
+        self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
+    ) -> Self:
+        """Learn from the `chosen` words (a mask) and their chunks, all as numbers."""
+        ...
+
+    def solve(self, chosen: np.ndarray) -> Self:
+        """Learn from the chosen words, with the settings learned before."""
+        ...
+
+    def read(self, x: Sequence[Hashable]) -> Reading:
+        """Return a word as this model reads it."""
+        ...
+
+    def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
+        """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
+        ...
+
+    def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
+        """Return the likeliest rows of chunks, best first."""
+        ...
 
 
 @dataclass(eq=False, repr=False)
@@ -44,11 +76,12 @@ class AlignedSequences(WordEstimator):
     1. An `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol. The most symbols of a chunk,
        and how firmly unwritten symbols go to one side, are those under which pairs left out are likeliest (`choose_aligner`).
     2. Input symbols are put into classes by their effect on the reading of their neighbours (`effect_classes`).
-    3. Kernel ridges (`ContextModel`) predict the chunk of an input symbol from its context and from the chunks already chosen,
-       reading forwards and backwards; the weights of the columns of the context are learned from words left out. A log-linear
-       chain (`ChainModel`) models the chunks of a word together.
-    4. Beam searches through the ridges and the best paths of the chain are the candidates. They are scored by every model, by
-       the runs of symbols with their chunks, of output symbols, and of vowels and consonants, and by their length
+    3. A kernel ridge (`ContextModel`) predicts the chunk of an input symbol from its context and from the chunks already chosen,
+       reading forwards; the weights of the columns of the context are learned from words left out. Small networks
+       (`NetworkModel`), in which symbols are vectors that are learned, do so backwards. A log-linear chain (`ChainModel`) models
+       the chunks of a word together.
+    4. Beam searches through ridge and networks and the best paths of the chain are the candidates. They are scored by every
+       model, by the runs of symbols with their chunks, of output symbols, and of vowels and consonants, and by their length
        (`WordModels`), and ranked by a weighted sum,
 
     .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; \sum_m w_m \log p_m(c \mid x) + \sum_k v_k \log p_k(x, c)
@@ -79,8 +112,8 @@ class AlignedSequences(WordEstimator):
     ----------
     aligner_, inventory_ : Aligner, Inventory
         The alignment; the symbols, chunks and classes.
-    models_ : list of ContextModel and ChainModel
-        Ridges forwards and backwards, and the chain.
+    models_ : list of ContextModel, ChainModel and NetworkModel
+        The ridge that reads forwards, the chain, and the networks that read backwards.
     whole_ : WordModels
         The scores of whole words.
     trust_ : array
@@ -146,18 +179,21 @@ class AlignedSequences(WordEstimator):
         word_codes = [inventory.inputs_.codes(word) for word in words]
         cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
         shared = sum(map(len, words)) <= self.together
-        ways: list[Model] = [
-            ContextModel(backwards, shared, self.sample, self.landmarks, self.seed) for backwards in (False, True)
-        ]
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        self.models_ = run(
-            delayed(model.fit)(inventory, word_codes, cut_codes, ~held_out) for model in (*ways, ChainModel())
-        )
+        ridge = ContextModel(False, shared, self.sample, self.landmarks, self.seed)
+        network = NetworkModel(True, Networks(seed=self.seed, n_jobs=self.n_jobs))  # has threads of its own
+        parts = (inventory, word_codes, cut_codes, ~held_out)
+        self.models_: list[ChunkModel] = [
+            *run(delayed(model.fit)(*parts) for model in (ridge, ChainModel())),
+            network.fit(*parts),
+        ]
         rest = np.flatnonzero(~held_out)
         self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
         self.trust_ = self._learn_trust(words, sounds, held_out)
         if held_out.any():
-            run(delayed(model.solve)(np.ones(len(words), dtype=bool)) for model in self.models_)
+            every = np.ones(len(words), dtype=bool)
+            run(delayed(model.solve)(every) for model in self.models_[:-1])
+            network.solve(every)
             self.whole_ = WordModels().fit(inventory, word_codes, cut_codes)
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
@@ -203,8 +239,7 @@ class AlignedSequences(WordEstimator):
 
     def first_trust(self) -> np.ndarray:
         """Return the weights of the scores before they are learned; the learned ones stay near them if words are few."""
-        kinds = ["chain" if isinstance(model, ChainModel) else "ridge" for model in self.models_]
-        return np.asarray([_START[name] for name in (*kinds, *WORD_SCORES)])
+        return np.asarray([_START[name] for name in (*(model.kind for model in self.models_), *WORD_SCORES)])
 
     def score(self, X: Any, y: Any) -> float:
         """Return minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
@@ -235,8 +270,7 @@ class AlignedSequences(WordEstimator):
 
     def _rows(self, word: Chunk) -> np.ndarray:
         """Return the distinct rows of chunks that the searches find."""
-        widths = [self.width * (_LISTED if isinstance(model, ChainModel) else 1) for model in self.models_]
-        rows = np.concatenate([model.beam(word, width) for model, width in zip(self.models_, widths, strict=True)])
+        rows = np.concatenate([model.beam(word, self.width * model.listed) for model in self.models_])
         return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
 
     def _summed(self, rows: np.ndarray, scores: np.ndarray) -> tuple[Sequence[Chunk], np.ndarray]:
@@ -258,7 +292,7 @@ class AlignedSequences(WordEstimator):
             found, values = self._constructed(words[i])
             scores.append(values)
             correct.append(np.asarray([sound == sounds[i] for sound in found]))
-        return trust_in_scores(scores, correct, self.first_trust())
+        return trust_in_scores(scores, correct, self.first_trust(), _STRENGTH)
 
 
 def trust_in_scores(

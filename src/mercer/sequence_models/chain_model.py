@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -21,9 +21,9 @@ from mercer.sequence_models.chain import (
     scores_of_options,
     scores_of_steps,
 )
-from mercer.sequence_models.context_model import NEVER, Reading
 from mercer.sequence_models.contexts import AFTER, BEFORE, INPUT_COLUMNS, input_contexts
 from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.steps import NEVER, Reading
 from mercer.sequence_models.symbols import Alphabet, Chunk
 
 _SIDE, _REACH = 2, 4  # most columns of a window beside the symbol, and the farthest neighbour
@@ -81,6 +81,9 @@ class ChainModel:
     passes : int
         Changes of the penalties.
     """
+
+    kind: ClassVar[str] = "chain"
+    listed: ClassVar[int] = 3  # its search is exact and quick
 
     alpha: float = 0.3
     rounds: int = 40

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -22,11 +22,11 @@ from mercer.sequence_models.hamming_ridge import (
     weight_slopes,
 )
 from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.steps import Reading, beam_by_steps, score_by_steps
 
 PARTS = 4  # parts into which words are cut to learn settings
 COMMON, OWN = 0.2, 1.0  # penalty on settings: of a class towards the start, and of one symbol towards its class
 ENOUGH = 40  # contexts that a symbol needs for settings of its own
-NEVER = -10.0  # log-probability of a chunk that its symbol never stood for
 _BLOCK = 4096
 
 
@@ -132,14 +132,6 @@ def starting_settings() -> Settings:
     return Settings(weights)
 
 
-class Reading(NamedTuple):
-    """A word in the order a model reads it: symbols, contexts, and the chunks each symbol may stand for."""
-
-    codes: np.ndarray
-    contexts: np.ndarray
-    options: list[np.ndarray]
-
-
 @dataclass
 class System:
     """A solved ridge: its contexts, and what each of them adds to ⟨h, ψ_c⟩ for the chunks c it knows."""
@@ -172,6 +164,9 @@ class ContextModel:
         Contexts from which the settings of a shared ridge are learned (fewer for each of several ridges), most contexts that a
         ridge has coefficients for, and the seed of both samples.
     """
+
+    kind: ClassVar[str] = "ridge"
+    listed: ClassVar[int] = 1
 
     backwards: bool = False
     shared: bool = False
@@ -208,10 +203,7 @@ class ContextModel:
         """Return a word as this model reads it."""
         x = x[::-1] if self.backwards else x
         codes = self.inventory_.inputs_.codes(x)
-        options = []
-        for symbol, code in zip(x, codes, strict=True):
-            known = np.flatnonzero(self.options_[code]) if code >= 0 else np.empty(0, dtype=np.int64)
-            options.append(known if len(known) else np.asarray([self.inventory_.chunk_of_unknown(symbol)]))
+        options = self.inventory_.options_of(x, codes, self.options_)
         return Reading(codes, input_contexts(codes, *self._classes()), options)
 
     def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
@@ -231,25 +223,11 @@ class ContextModel:
 
     def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
         """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
-        cuts = np.ascontiguousarray(cuts[:, ::-1] if self.backwards else cuts)
-        total = np.zeros(len(cuts))
-        for i, options in enumerate(reading.options):
-            values = np.full((len(cuts), len(self.inventory_.chunks_)), NEVER)
-            values[:, options] = self.step(reading, i, cuts)
-            total += values[np.arange(len(cuts)), cuts[:, i]]
-        return total
+        return score_by_steps(self, reading, cuts)
 
     def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
         """Return the `width` likeliest rows of chunks that a beam search finds, in the order of the word, best first."""
-        reading = self.read(x)
-        rows, scores = np.zeros((1, len(x)), dtype=np.int64), np.zeros(1)
-        for i, options in enumerate(reading.options):
-            values = scores[:, None] + self.step(reading, i, rows)
-            best = np.argsort(-values.ravel(), kind="stable")[:width]
-            parent, option = np.unravel_index(best, values.shape)
-            rows, scores = rows[parent], values.ravel()[best]
-            rows[:, i] = options[option]
-        return rows[:, ::-1] if self.backwards else rows
+        return beam_by_steps(self, self.read(x), width)
 
     def _contexts(self, word: np.ndarray, cut: np.ndarray) -> np.ndarray:
         inventory = self.inventory_

@@ -46,6 +46,14 @@ class Inventory:
         """Return the chunk for an unseen input symbol: the symbol itself if that is a chunk, else the empty chunk."""
         return max(0, int(self.chunks_.codes([(symbol,)])[0]))
 
+    def options_of(self, x: Symbols, codes: np.ndarray, known: np.ndarray) -> list[np.ndarray]:
+        """Return the chunks that each symbol may stand for: those marked in `known`, or that of an unseen one."""
+        found = []
+        for symbol, code in zip(x, codes, strict=True):
+            own = np.flatnonzero(known[code]) if code >= 0 else np.empty(0, dtype=np.int64)
+            found.append(own if len(own) else np.asarray([self.chunk_of_unknown(symbol)]))
+        return found
+
     def spell(self, chunks: Sequence[int]) -> tuple[Hashable, ...]:
         """Return the output symbols of a row of chunk numbers."""
         symbols: list[Chunk] = self.chunks_.symbols

@@ -1,0 +1,122 @@
+"""Networks from the symbols around an input symbol, and the chunks chosen before it, to its chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.networks import Networks, Task
+from mercer.sequence_models.steps import NEVER, Reading, beam_by_steps, score_by_steps
+from mercer.sequence_models.symbols import UNKNOWN
+
+_REACH = 4  # symbols to either side
+_BACK = 2  # chunks before
+_OUTSIDE = 3  # symbols before and after the word, and unknown ones, have vectors too
+
+
+@dataclass
+class NetworkModel:
+    """`Networks` that read a word from one end to the other.
+
+    The kernel of `ContextModel` sees only whether two symbols are equal, or in one class; here symbols after which vowels are
+    read alike, say, get vectors that are alike.
+
+    Parameters
+    ----------
+    backwards : bool
+        Read from the end; the history is then what follows.
+    networks : Networks
+        The networks before learning.
+    """
+
+    kind: ClassVar[str] = "network"
+    listed: ClassVar[int] = 1
+
+    backwards: bool = False
+    networks: Networks = field(default_factory=Networks)
+
+    def fit(
+        self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
+    ) -> NetworkModel:
+        """Learn from the `chosen` words (a mask) and their chunks, all as numbers."""
+        self.inventory_ = inventory
+        known, number = len(inventory.inputs_) + _OUTSIDE, len(inventory.chunks_)
+        order = -1 if self.backwards else 1
+        self._words, self._cuts = [word[::order] for word in words], [cut[::order] for cut in cuts]
+        self.networks.fit(self._task(chosen), known + number + 1, inventory.features_[:, number:])
+        self._prepare()
+        return self
+
+    def solve(self, chosen: np.ndarray) -> NetworkModel:
+        """Learn from the chosen words, from what was learned before."""
+        self.networks.go_on(self._task(chosen))
+        self._prepare()
+        return self
+
+    def read(self, x: Sequence[Hashable]) -> Reading:
+        """Return a word as this model reads it; its contexts are what the networks make of the symbols around each one."""
+        x = x[::-1] if self.backwards else x
+        codes = self.inventory_.inputs_.codes(x)
+        options = self.inventory_.options_of(x, codes, self.options_)
+        return Reading(codes, self.networks.before_hidden(self._windows(codes)), options)
+
+    def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
+        """Return the log-probabilities of the options at position `i` after each row of chunks in `before`."""
+        options = reading.options[i]
+        if len(options) == 1:
+            return np.zeros((len(before), 1))
+        hidden = reading.contexts[:, i : i + 1]
+        for back, table in enumerate(self._tables, 1):
+            hidden = hidden + table[:, before[:, i - back] if i >= back else np.full(len(before), -1)]
+        return np.maximum(self.networks.log_probabilities(hidden, self._outward, options), NEVER)
+
+    def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
+        """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
+        return score_by_steps(self, reading, cuts)
+
+    def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
+        """Return the `width` likeliest rows of chunks that a beam search finds, in the order of the word, best first."""
+        return beam_by_steps(self, self.read(x), width)
+
+    def _task(self, chosen: np.ndarray) -> Task:
+        """Return the rows of the chosen words, symbols around each one and chunks before it, with their chunks."""
+        mine = np.flatnonzero(chosen).tolist()
+        words, cuts = [self._words[i] for i in mine], [self._cuts[i] for i in mine]
+        codes, chunks = np.concatenate(words), np.concatenate(cuts)
+        self.options_ = np.zeros((len(self.inventory_.inputs_), len(self.inventory_.chunks_)), dtype=bool)
+        self.options_[codes, chunks] = True
+        pairs = zip(words, cuts, strict=True)
+        rows = np.concatenate([np.hstack([self._windows(word), self._histories(cut)]) for word, cut in pairs])
+        return Task(rows, chunks, codes, self.options_)
+
+    def _windows(self, word: np.ndarray) -> np.ndarray:
+        """Return the symbols around each one of a word; numbers past the alphabet stand for before, after and unknown."""
+        known = len(self.inventory_.inputs_)
+        word = np.where(word == UNKNOWN, known + 2, word)
+        padded = np.concatenate([np.full(_REACH, known), word, np.full(_REACH, known + 1)])
+        return np.lib.stride_tricks.sliding_window_view(padded, 2 * _REACH + 1)
+
+    def _histories(self, cut: np.ndarray) -> np.ndarray:
+        """Return the chunks before each one of a word, the last first; their numbers follow those of symbols."""
+        number = len(self.inventory_.chunks_)
+        padded = np.concatenate([np.full(_BACK, number), cut[:-1]]) + len(self.inventory_.inputs_) + _OUTSIDE
+        return np.lib.stride_tricks.sliding_window_view(padded, _BACK)[:, ::-1]
+
+    def _prepare(self) -> None:
+        """Tabulate the effect of each chunk in each place before, the last row being that of no chunk, and on each class."""
+        first = len(self.inventory_.inputs_) + _OUTSIDE
+        self._tables = [self.networks.table(2 * _REACH + 1 + back)[:, first:] for back in range(_BACK)]
+        self._outward = self.networks.out_of_hidden()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # the training words are needed for learning only
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if hasattr(self, "options_"):
+            self._prepare()

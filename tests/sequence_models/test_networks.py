@@ -1,0 +1,95 @@
+"""Networks: the slope against finite differences, rules learned, probabilities, and reading from either end."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from mercer.sequence_models.inventory import Inventory
+from mercer.sequence_models.network_model import NetworkModel
+from mercer.sequence_models.networks import Networks, Task
+from mercer.sequence_models.steps import NEVER
+
+rng = np.random.default_rng(0)
+ROWS = rng.integers(0, 6, (240, 3))
+CLASSES = (ROWS[:, 0] // 2 + (ROWS[:, 2] == 5)) % 4
+FEATURES = rng.integers(0, 2, (4, 2)).astype(float)
+ALLOWED, KINDS = np.ones((1, 4), dtype=bool), np.zeros(240, dtype=np.int64)
+TASK = Task(ROWS, CLASSES, KINDS, ALLOWED)
+
+
+def probabilities(networks, rows, classes=(0, 1, 2, 3)):
+    before = networks.before_hidden(rows)
+    return networks.log_probabilities(before, networks.out_of_hidden(), np.asarray(classes))
+
+
+def test_the_slope_is_that_of_the_loss():
+    networks = Networks(members=1, size=3, hidden=5, dropout=0.0, epochs=1).fit(TASK, 6, FEATURES)
+    networks.weights_, networks.features_ = networks.weights_.astype(float), networks.features_.astype(float)
+    weights, slope = networks._parts(networks.weights_[0]), np.zeros(networks.weights_.shape[1])
+    mask = np.zeros((len(ROWS), 4))
+    networks._slope(weights, ROWS, CLASSES, mask, networks._parts(slope), np.random.default_rng(0))
+
+    def loss():
+        return -np.mean(probabilities(networks, ROWS)[np.arange(len(ROWS)), CLASSES])
+
+    for place in rng.choice(len(slope), 25, replace=False):
+        sides = []
+        for change in (1e-5, -2e-5):
+            networks.weights_[0, place] += change
+            sides.append(loss())
+        networks.weights_[0, place] += 1e-5
+        assert (sides[0] - sides[1]) / 2e-5 == pytest.approx(slope[place], abs=1e-7)
+
+
+def test_a_rule_is_learned_and_more_rows_change_little():
+    networks = Networks(members=2, epochs=100).fit(TASK, 6, FEATURES)
+    new = np.random.default_rng(1).integers(0, 6, (60, 3))
+    right = (new[:, 0] // 2 + (new[:, 2] == 5)) % 4
+    before = probabilities(networks, new)
+    assert np.allclose(np.exp(before).sum(axis=1), 1.0)
+    assert np.mean(before.argmax(axis=1) == right) > 0.9
+    assert np.mean(probabilities(networks.go_on(TASK), new).argmax(axis=1) == right) > 0.9
+
+
+def test_seeds_decide_and_threads_do_not():
+    one, other, third = (
+        Networks(2, epochs=2, seed=seed, n_jobs=jobs).fit(TASK, 6, FEATURES) for seed, jobs in ((0, 1), (0, 2), (1, 1))
+    )
+    assert np.array_equal(one.weights_, other.weights_)
+    assert not np.array_equal(one.weights_, third.weights_)
+    assert not np.array_equal(one.weights_[0], one.weights_[1])
+
+
+def test_symbols_of_one_effect_get_vectors_that_are_alike():
+    networks = Networks(members=1, epochs=60).fit(TASK, 6, FEATURES)
+    effects = networks.table(0)[0]  # symbols 0 and 1 have one effect in the first column, 2 and 3 another
+    assert np.linalg.norm(effects[0] - effects[1]) < np.linalg.norm(effects[0] - effects[2])
+
+
+def test_many_rows_have_fewer_passes():
+    assert [Networks(epochs=60).passes(n) for n in (10, 6000, 24000)] == [60, 60, 30]
+
+
+def test_with_nothing_to_choose_nothing_is_learned():
+    only = Task(ROWS, np.zeros(240, dtype=np.int64), KINDS, np.asarray([[True, False, False, False]]))
+    networks = Networks(members=1, epochs=3).fit(only, 6, FEATURES)
+    assert np.array_equal(probabilities(networks, ROWS[:2], [0]), np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_words_are_read_from_either_end(backwards):
+    words = [list(word) for word in ("ab", "ba", "bb", "aab", "bba", "bab", "aba")] * 4
+    # b is loud before a, a is quiet at the end
+    rules = {("b", "a"): ("B",), ("a", "#"): ()}
+    cuts = [[rules.get(pair, pair[:1]) for pair in pairwise([*word, "#"])] for word in words]
+    inventory = Inventory().fit(words, cuts)
+    codes = [inventory.inputs_.codes(word) for word in words], [inventory.chunks_.codes(cut) for cut in cuts]
+    model = NetworkModel(backwards, Networks(2, epochs=80)).fit(inventory, *codes, np.ones(len(words), dtype=bool))
+    rows = model.beam("abba", 5)
+    assert inventory.spell(rows[0]) == ("a", "b", "B")
+    scores = model.score(model.read("abba"), rows)
+    assert np.all(np.diff(scores) <= 1e-9)
+    assert np.exp(scores).sum() <= 1.001  # what is less likely than NEVER counts as that
+    unseen = model.score(model.read("ab"), inventory.chunks_.codes([("a",), ("a",)])[None, :])
+    assert unseen[0] <= NEVER
