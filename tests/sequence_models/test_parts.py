@@ -193,9 +193,10 @@ def test_landmarks_that_are_all_contexts_change_nothing():
     assert np.allclose(gram @ spanned, gram @ exact, atol=1e-5)
 
 
-def test_fewer_landmarks_still_read():
-    model, _ = small_model(landmarks=4)
-    assert max(len(system.votes) for system in model.systems_) == 4
+@pytest.mark.parametrize(("shared", "landmarks", "most"), [(True, 4, 4), (False, 8, 4), (False, 1, 1)])
+def test_fewer_landmarks_still_read(shared, landmarks, most):
+    model, _ = small_model(shared=shared, landmarks=landmarks)
+    assert max(len(system.votes) for system in model.systems_) == most
     assert len(model.beam("cace", 5)[0]) == 4
 
 

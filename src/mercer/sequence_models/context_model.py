@@ -162,7 +162,7 @@ class ContextModel:
         from those of its class.
     sample, landmarks, seed : int
         Contexts from which the settings of a shared ridge are learned (fewer for each of several ridges), most contexts that a
-        ridge has coefficients for, and the seed of both samples.
+        ridge has coefficients for (half as many for a ridge of one symbol), and the seed of both samples.
     """
 
     kind: ClassVar[str] = "ridge"
@@ -286,8 +286,10 @@ class ContextModel:
         marks, dual = contexts[:0], targets[:0]  # with nothing to choose between a ridge is never asked
         if len(known) > 1:
             rng, drawn = np.random.default_rng((self.seed, group)), None
-            if len(mine) > self.landmarks:
-                drawn = contexts[np.sort(rng.choice(len(mine), self.landmarks, replace=False))]
+            # one symbol varies less than all of a kind
+            most = self.landmarks if self.shared else (self.landmarks + 1) // 2
+            if len(mine) > most:
+                drawn = contexts[np.sort(rng.choice(len(mine), most, replace=False))]
             dual = ridge_coefficients(settings, contexts, targets, drawn, _BLOCK)
             marks = contexts if drawn is None else drawn
         inputs, histories = np.hsplit(marks, [len(INPUT_COLUMNS)])
