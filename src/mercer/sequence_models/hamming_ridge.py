@@ -46,31 +46,34 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _similarity(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
-    cost = 0.0
+def _similarities(row: np.ndarray, columns: np.ndarray, weights: np.ndarray, found: np.ndarray) -> None:
+    """Put k(row, b) into `found` for its first rows b, given by columns: the inner loop is over neighbours in memory."""
+    found[:] = 0.0
     for j in range(len(weights)):
-        if a[j] != b[j]:
-            cost += weights[j]
-    return np.exp(-cost)
+        value, weight, column = row[j], weights[j], columns[j]
+        for b in range(len(found)):
+            found[b] += weight if column[b] != value else 0.0
+    for b in range(len(found)):
+        found[b] = np.exp(-found[b])
 
 
 @compiled
 def hamming_kernel(A: np.ndarray, B: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return k(a, b) for each row a of `A` and b of `B`; a difference in column j costs `weights[j]`."""
-    gram = np.empty((len(A), len(B)))
+    gram, columns = np.empty((len(A), len(B))), np.ascontiguousarray(B.T)
     for a in range(len(A)):
-        for b in range(len(B)):
-            gram[a, b] = _similarity(A[a], B[b], weights)
+        _similarities(A[a], columns, weights, gram[a])
     return gram
 
 
 @compiled
 def hamming_gram(A: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return k(a, a') for all rows of `A`, computing each pair once."""
-    gram = np.ones((len(A), len(A)))
+    gram, columns = np.ones((len(A), len(A))), np.ascontiguousarray(A.T)
     for a in range(len(A)):
+        _similarities(A[a], columns, weights, gram[a, :a])
         for b in range(a):
-            gram[a, b] = gram[b, a] = _similarity(A[a], A[b], weights)
+            gram[b, a] = gram[a, b]
     return gram
 
 
@@ -79,9 +82,9 @@ def weight_slopes(A: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     r"""Return the derivative of a loss L in each weight; `slopes` holds :math:`k(a, a') \, \partial L / \partial k(a, a')`."""
     found = np.zeros(A.shape[1])
     for a in range(len(A)):
+        row = A[a]
         for b in range(a):
-            slope = slopes[a, b] + slopes[b, a]
-            for j in range(A.shape[1]):
-                if A[a, j] != A[b, j]:
-                    found[j] -= slope
+            other, slope = A[b], slopes[a, b] + slopes[b, a]
+            for j in range(len(found)):
+                found[j] -= slope if row[j] != other[j] else 0.0
     return found
