@@ -94,12 +94,20 @@ def test_the_beam_finds_what_is_best_of_all(transducer):
     lemma, tags = "ta", TAGS[2]
     letters = transducer.letters_.symbols
     every = ["".join(word) for n in range(5) for word in product(letters, repeat=n)]
-    scores = {form: transducer.score(lemma, tags, form) for form in every}
+    scores = dict(zip(every, transducer.scores(lemma, tags, every), strict=True))
     found = transducer.forms(lemma, tags, 30)
     best = max(scores, key=scores.get)
     assert max(found, key=found.get) == best
     assert found[best] >= scores[best] - 1e-9
     assert np.exp(list(found.values())).sum() <= 1.0 + 1e-9
+
+
+def test_forms_that_share_their_beginning_have_the_scores_of_each_alone(transducer):
+    lemma, tags = "tipa", TAGS[1]
+    forms = ["tipa", "tip", "", "tipan", "kipa", "tipann", "tipa", "atipan"]
+    alone = [transducer.scores(lemma, tags, [form])[0] for form in forms]
+    assert transducer.scores(lemma, tags, forms).tolist() == alone
+    assert transducer.scores(lemma, tags, []).shape == (0,)
 
 
 def test_a_step_of_the_descent_is_the_slope_of_the_loss():

@@ -118,9 +118,8 @@ class FormModels:
                 by_scripts[i][form] = float(score)
         if self.transducer_ is not None:
             for (lemma, tags), found, known in zip(requests, models[1], forms, strict=True):
-                for form in known:
-                    if form not in found:
-                        found[form] = self.transducer_.score(lemma, tags, form)
+                rest = [form for form in known if form not in found]
+                found.update(zip(rest, self.transducer_.scores(lemma, tags, rest).tolist(), strict=True))
         columns = [np.asarray([[found[i][f] for found in models] for f in known]) for i, known in enumerate(forms)]
         if self.transducer_ is not None:
             columns = [

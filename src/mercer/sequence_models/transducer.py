@@ -75,11 +75,16 @@ class Transducer:
             found[form] = float(np.logaddexp(found.get(form, -np.inf), score))
         return found
 
-    def score(self, lemma: str, tags: Tags, form: str) -> float:
-        """Return the log-probability of the likeliest edits from the lemma to a form."""
-        x, y = self._codes(lemma), self._codes(form)
-        actions, model = actions_of(x, y, self.aligner_.align(x, y)), self._model()
-        return float(forced(x, self.views_.codes(tags), self._info(lemma), *model, actions))
+    def scores(self, lemma: str, tags: Tags, forms: Sequence[str]) -> np.ndarray:
+        """Return the log-probability of the likeliest edits from the lemma to each of some forms."""
+        x, model = self._codes(lemma), self._model()
+        actions = [actions_of(x, y, self.aligner_.align(x, y)) for y in map(self._codes, forms)]
+        order = sorted(range(len(forms)), key=lambda i: actions[i].tolist())
+        found = np.empty(len(forms))
+        if forms:
+            rows, ends = _joined([actions[i] for i in order])
+            found[order] = forced(x, self.views_.codes(tags), self._info(lemma), *model, rows, ends[1:])
+        return found
 
     def _number_letters(self, words: Sequence[str]) -> None:
         """Number letters from 1; 0 is the end of a word, and the last number stands for unknown letters."""

@@ -69,16 +69,37 @@ def forced(  # noqa: PLR0913
     labels: np.ndarray,
     weights: np.ndarray,
     actions: np.ndarray,
-) -> float:
-    """Return the log-probability of a row of actions."""
-    out, logs = np.zeros(len(actions) + 1, dtype=np.int64), np.empty(WRITE + len(groups))
-    i = m = 0
-    region, act, total = (0, 0), 3, 0.0
-    for a in actions:
-        step_logs(x, i, out, m, region, act, views, info, kinds, groups, keys, rows, starts, labels, weights, logs)
-        total += logs[a]
-        i, m, region, act = advance(x, i, out, m, region, a)
-    return total
+    ends: np.ndarray,
+) -> np.ndarray:
+    """Return the log-probability of each of several rows of actions, put together in `actions` and ending at `ends`.
+
+    The steps that a row has in common with the one before it are not done again, so rows should be sorted.
+    """
+    found, longest, start = np.zeros(len(ends)), 0, 0
+    for end in ends:
+        longest, start = max(longest, end - start), end
+    out, logs = np.zeros(longest + 1, dtype=np.int64), np.empty((longest, WRITE + len(groups)))
+    states, sums = np.zeros((longest + 1, 5), dtype=np.int64), np.zeros(longest + 1)
+    states[0, 4] = 3
+    start, before = 0, actions[:0]
+    for row in range(len(ends)):
+        mine, same = actions[start : ends[row]], 0
+        while same < min(len(mine), len(before)) and mine[same] == before[same]:
+            same += 1
+        for k in range(same, len(mine)):
+            i, m, act = states[k, 0], states[k, 1], states[k, 4]
+            region = (states[k, 2], states[k, 3])
+            if k > same or same == len(before):
+                step_logs(
+                    x, i, out, m, region, act, views, info, kinds, groups, keys, rows, starts, labels, weights, logs[k]
+                )
+            sums[k + 1] = sums[k] + logs[k, mine[k]]
+            i, m, region, act = advance(x, i, out, m, region, mine[k])
+            states[k + 1, 0], states[k + 1, 1], states[k + 1, 4] = i, m, act
+            states[k + 1, 2], states[k + 1, 3] = region
+        found[row] = sums[len(mine)]
+        start, before = ends[row], mine
+    return found
 
 
 @compiled
