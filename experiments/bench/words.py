@@ -118,5 +118,7 @@ def _learning(words: list[str], outputs: list[Any]) -> Callable[[], Any]:
 
 
 def _row(method: str, task: Callable[[], Any], repeats: int, bar: float, n: int) -> dict[str, Any]:
+    begin = time.process_time()
     seconds = interleaved({method: task}, repeats, warm_up=False)[method]
-    return row(method, "seconds", [float(seconds.min())], Bar(bar), n=n)
+    core_seconds = (time.process_time() - begin) / repeats
+    return row(method, "seconds", [float(seconds.min())], Bar(bar), n=n, core_seconds=core_seconds)

@@ -118,7 +118,8 @@ class Pronunciation(Experiment):
                 continue
             value = found[WHOLE, language]
             verdict = "meets" if value <= bar + 1e-9 else "misses"
-            alone = ", ".join(f"{method} {found[method, language]:.1f} %" for method in SINGLE)
+            singles = [(method, found[method, language]) for method in SINGLE if (method, language) in found]
+            alone = ", ".join(f"{method} {wrong:.1f} %" for method, wrong in singles)
             notes.append(
                 f"{language}: {value:.1f} % {verdict} the bar of {bar:g} %. Alone: {alone}; all with the weights before learning "
                 f"{found[FIRST, language]:.1f} %; the right answer is missing from the candidates for "

@@ -122,6 +122,17 @@ def test_a_mark_is_a_symbol_and_scripts_mix():
     assert len(model.inventory_.inputs_) == 4
 
 
+def test_progress_has_the_time_that_is_left(capsys):
+    AlignedSequences(verbose=1).fit(["ab", "ba", "aab", "bb"], ["x"] * 4)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"4 words: {part}" for part in ("aligned", "ridge and chain", "networks", "weights", "all words")
+    ]
+    assert all("s left" in line for line in lines[:-1])
+    with pytest.raises(ValueError, match="verbose=-1; expected 0, or 1"):
+        AlignedSequences(verbose=-1).fit(["a"], ["b"])
+
+
 def test_threads_change_nothing(model):
     other = AlignedSequences(n_jobs=2).fit(WORDS, SOUNDS)
     assert np.array_equal(other.trust_, model.trust_)

@@ -24,6 +24,7 @@ from mercer.sequence_models.context_model import ContextModel
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.network_model import NetworkModel
 from mercer.sequence_models.networks import Networks
+from mercer.sequence_models.progress import Progress, to_stderr
 from mercer.sequence_models.steps import NEVER, Reading
 from mercer.sequence_models.symbols import UNKNOWN, Chunk, SequenceCodec
 from mercer.sequence_models.word_models import WORD_SCORES, WordModels
@@ -38,6 +39,13 @@ _START = {
     "length": 0.15,
 }  # weights before learning
 _STRENGTH = 30.0  # of the penalty that keeps them near these
+_SHARES = {
+    "aligned": 0.1,
+    "ridge and chain": 0.2,
+    "networks": 0.4,
+    "weights": 0.1,
+    "all words": 0.2,
+}  # of the time to fit
 
 
 class ChunkModel(Protocol):
@@ -107,6 +115,8 @@ class AlignedSequences(WordEstimator):
         Seed of the samples.
     n_jobs : int, optional
         Models that are fitted at a time, in threads; -1 for one for each core.
+    verbose : int
+        1 to write a line when a part of the fit is done, with the time that is left.
 
     Attributes
     ----------
@@ -150,12 +160,14 @@ class AlignedSequences(WordEstimator):
     loss: Any = None
     seed: int = 0
     n_jobs: int | None = None
+    verbose: int = 0
 
     @one_blas_thread
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
         for name in ("longest", "width", "held_out", "together", "sample", "landmarks"):
             check_whole(getattr(self, name), name)
+        check_whole(self.verbose, "verbose", 0, expected="0, or 1 for a line for each part")
         fitted = copy(self)  # a fit that fails leaves this estimator as it was
         fitted._fit(X, y)
         self.__dict__.update(fitted.__dict__)
@@ -171,6 +183,7 @@ class AlignedSequences(WordEstimator):
         if not kept:
             raise ValueError("every input of X is empty; expected at least one with a symbol")
         words, sounds = [words[i] for i in kept], [sounds[i] for i in kept]
+        progress = Progress(f"{len(words)} words", _SHARES, to_stderr if self.verbose else None)
         self.aligner_ = choose_aligner(words, sounds, self.longest, self.seed)
         cuts = [self.aligner_.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
         inventory = self.inventory_ = Inventory().fit(words, cuts)
@@ -179,22 +192,25 @@ class AlignedSequences(WordEstimator):
         word_codes = [inventory.inputs_.codes(word) for word in words]
         cut_codes = [inventory.chunks_.codes(cut) for cut in cuts]
         shared = sum(map(len, words)) <= self.together
+        progress.done("aligned")
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
         ridge = ContextModel(False, shared, self.sample, self.landmarks, self.seed)
         network = NetworkModel(True, Networks(seed=self.seed, n_jobs=self.n_jobs))  # has threads of its own
         parts = (inventory, word_codes, cut_codes, ~held_out)
-        self.models_: list[ChunkModel] = [
-            *run(delayed(model.fit)(*parts) for model in (ridge, ChainModel())),
-            network.fit(*parts),
-        ]
+        self.models_: list[ChunkModel] = run(delayed(model.fit)(*parts) for model in (ridge, ChainModel()))
+        progress.done("ridge and chain")
+        self.models_.append(network.fit(*parts))
+        progress.done("networks")
         rest = np.flatnonzero(~held_out)
         self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
         self.trust_ = self._learn_trust(words, sounds, held_out)
+        progress.done("weights")
         if held_out.any():
             every = np.ones(len(words), dtype=bool)
             run(delayed(model.solve)(every) for model in self.models_[:-1])
             network.solve(every)
             self.whole_ = WordModels().fit(inventory, word_codes, cut_codes)
+        progress.done("all words")
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:
         """Return the `k` best outputs of each input, or as many as the beam found, best first, with scores (higher is better).
