@@ -35,6 +35,7 @@ def measured_page(name: str, result: Result, device: dict[str, Any] | None = Non
     command = "rivals" if name == "rivals" else f"bench {name.removeprefix('bench-')}"
     machine = result.environment
     parts = [f"# {TITLES[name]}", *([f"![{TITLES[name]}]({name}.svg)"] if name in _DRAWN else [])]
+    parts += result.parameters.get("notes", [])
     parts += [part for table in tables for part in (f"**{table.title}**", markdown(table))]
     parts.append(
         f"`python -m experiments {command}`: {result.seconds:.0f} seconds on {machine['cpu']}, {machine['cores']} cores."

@@ -57,7 +57,7 @@ def report(folder: Path, small: bool = False, earlier: Path | None = None, other
         known = Result.read(earlier)
         source = "an earlier run on " + " or ".join(known.parameters["machines"])
         found, machines = found.filled(known.rows, source, other_code), machines | set(known.parameters["machines"])
-    parameters = {"protocol": everything.protocol, "small": small, "machines": sorted(machines)}
+    parameters = {"protocol": everything.protocol, "small": small, "machines": sorted(machines), "notes": found.notes()}
     seconds = round(sum(record["seconds"] for record in records), 2)
     result = Result(everything.name, found.rows(), parameters, seconds=seconds)
     result.to_json(folder / f"{everything.name}.json")

@@ -141,5 +141,7 @@ def test_the_command_runs_and_lists(jobs, monkeypatch, capsys, tmp_path):
     status, out = call("--small", "--tasks", "linnerud", "--methods", "PLS;RidgeCV", "--output", tmp_path)
     assert status == 0
     assert "rivals.html" in out
-    assert json.loads((tmp_path / "rivals.json").read_text())["parameters"]["small"] is True
+    parameters = json.loads((tmp_path / "rivals.json").read_text())["parameters"]
+    assert parameters["small"] is True
+    assert "is ahead of every rival on" in parameters["notes"][0]
     assert "random forest" in call("--list")[1]
