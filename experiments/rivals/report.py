@@ -153,8 +153,14 @@ class Report:
             behind += [f"{task} ({best})"] * lost
         text = f"{ours} is ahead of every rival on {ahead} of {len(tasks)} tasks, within one standard error of the best on {near}"
         notes = [f"{text}. Behind on: {', '.join(behind)}." if behind else f"{text}."] if tasks else []
-        old = [task for task, own in self.tasks.items() if ours in own and own[ours].code not in ("", _code(ours))]
-        return notes + [f"By an earlier version of {ours}: {', '.join(old)}."] * bool(old)
+        return notes + [note for name in OURS for note in self._earlier(name)]
+
+    def _earlier(self, name: str) -> list[str]:
+        """Name the tasks on which a method of ours was run by other code, or by code that was not recorded."""
+        scored = {task: own[name] for task, own in self.tasks.items() if name in own}
+        old = [task for task, each in scored.items() if (each.code or each.where) and each.code != _code(name)]
+        which = f"all {len(old)} tasks" if len(old) == len(scored) > 1 else ", ".join(old)
+        return [f"By an earlier version of {name}: {which}."] if old else []
 
     def page(self, protocol: str, missing: Mapping[str, str], footer: str) -> str:
         """Write the HTML page."""
