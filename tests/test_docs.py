@@ -19,6 +19,7 @@ matplotlib.use("Agg")
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 site_tools = importlib.import_module("site_tools")
+check_links = importlib.import_module("check_links")
 
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "auto_examples"} & set(path.parts))
 SESSIONS = [path for path in PAGES if "\n>>> " in path.read_text(encoding="utf-8")]
@@ -63,13 +64,41 @@ def test_every_concept_has_a_page():
     assert len(SESSIONS) >= 14
 
 
+def anchors_of(page):
+    """The anchors that a renderer of Markdown gives to headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_to_pages(page):
-    """Links to pages that the build writes (the API, the gallery) are checked by the build."""
+    """Links to pages that the build writes (the API, the gallery) are checked by `make docs`, in the pages it wrote."""
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
-        path = target.partition("#")[0]
-        if "://" not in target and path and path.endswith(".md"):
-            assert (page.parent / path).exists(), target
+        path, _, anchor = target.partition("#")
+        if "://" in target:
+            assert re.fullmatch(r"https://[\w.-]+\.[a-z]{2,}(/[\w./~#-]*)?", target), target
+        elif not path or path.endswith(".md"):
+            found = page.parent / path if path else page
+            assert found.exists(), target
+            assert not anchor or anchor in anchors_of(found), target
+
+
+def test_broken_links_of_a_built_site_are_found(tmp_path, capsys):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c.html").write_text('<h1 id="top">c</h1><a href="../a.html#here">a</a><img src="data:,">')
+    page = '<p id="here"><a href="b/c.html#top">c</a><a href="#here">h</a><a href="https://example.org/x">x</a>'
+    (tmp_path / "a.html").write_text(page)
+    assert check_links.main(tmp_path) == 0
+    assert "every link of the 2 pages" in capsys.readouterr().out
+    bad = '<a href="b/d.html">d</a><a href="b/c.html#end">e</a><a href="https:/one.slash">s</a><img src="none.png">'
+    (tmp_path / "a.html").write_text(page + bad)
+    assert check_links.main(tmp_path) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "a.html: b/c.html#end: no such anchor",
+        "a.html: b/d.html: no such file",
+        "a.html: https:/one.slash: not an address",
+        "a.html: none.png: no such file",
+    ]
 
 
 # -- API ---------------------------------------------------------------------------------------------------

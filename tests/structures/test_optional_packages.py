@@ -28,7 +28,7 @@ def test_fingerprints_need_no_package(monkeypatch):
 
 def test_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
-    with pytest.raises(ImportError, match=r"reading SMILES needs rdkit; run 'pip install mercer\[molecules\]'"):
+    with pytest.raises(ImportError, match=r"reading molecules needs rdkit; run 'pip install mercer\[molecules\]'"):
         molecular_graph("CCO")
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match=r"graphs need networkx; run 'pip install mercer\[graphs\]'"):

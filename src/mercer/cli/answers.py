@@ -137,7 +137,7 @@ def _extra(model: FileModel, X: Any, question: Question, candidates: Any, scale:
     doubts = model.doubts(X, candidates, scale)
     if doubts is not None:
         for row, doubt, doubtful in zip(rows, doubts.doubt.tolist(), doubts.marked.tolist(), strict=True):
-            row.update({"doubt": round(doubt, 4), "mark": DOUBTFUL if doubtful else ""})
+            row.update({"doubt": None if np.isnan(doubt) else round(doubt, 4), "mark": DOUBTFUL if doubtful else ""})
     return rows
 
 

@@ -63,7 +63,7 @@ def report(model: Path, test: PairsFile, output: Path, tell: Say) -> dict[str, A
 def answer_rows(model: FileModel, found: Evaluation, most: int) -> list[dict[str, Any]]:
     """Return the rows of the table of answers, the most doubtful first."""
     assert found.doubts is not None
-    _, doubts, marks = found.doubts
+    doubts, marks = np.nan_to_num(found.doubts.doubt), found.doubts.marked  # without known doubts all are alike
     losses = found.losses[MODEL]
     order = np.lexsort((-losses, -doubts))[:most]
     X = at_rows(found.inputs, order)

@@ -143,9 +143,9 @@ class DoubtScale:
         return np.any(signs > self.limits, axis=1)
 
     def shares(self, expected: np.ndarray) -> np.ndarray:
-        """Return the share of known pairs with a smaller expected loss, ties counting half."""
+        """Return the share of known pairs with a smaller expected loss, ties counting half; NaN if nothing was learned."""
         if not len(self.known):
-            return np.zeros(len(expected))
+            return np.full(len(expected), np.nan)
         slack = _SLACK * float(np.max(np.abs(self.known)))
         below = np.searchsorted(self.known, expected - slack, side="left")
         return (below + np.searchsorted(self.known, expected + slack, side="right")) / (2.0 * len(self.known))

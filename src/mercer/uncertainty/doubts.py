@@ -29,7 +29,7 @@ class Doubts(NamedTuple):
     expected_loss : array (q,)
         The loss to expect, learned from pairs that were not trained on.
     doubt : array (q,)
-        The share of these pairs with less to expect; 1 for an input or an answer beyond all of them.
+        The share of these pairs with less to expect; 1 for an input or an answer beyond all of them, NaN if they are too few.
     marked : array (q,) of bool
         True for a doubtful answer: one at the level from which the losses of these pairs are most clearly higher, or one
         beyond all of them, such as the answer to an input unlike all training inputs.
@@ -142,7 +142,10 @@ class DoubtAnswers(CalibratedAnswers):
         inputs = self._inputs_of_scored(scored)
         if inputs is not None:
             signs = np.concatenate([signs, self._surroundings(inputs, scored, among=True)], axis=1)
-        return DoubtScale.fitted(signs, scored, by_answers)
+        scale = DoubtScale.fitted(signs, scored, by_answers)
+        if by_answers and scored.signs.shape[1] == 1:
+            scale.limits[0] = np.inf  # a vector far from the mean may be right
+        return scale
 
     def _inputs_of_scored(self, scored: ScoredAnswers) -> Collection | None:
         inputs = self._held_inputs_ if scored.held_out else self._inputs

@@ -116,7 +116,7 @@ def rdkit() -> Any:
         import rdkit
         from rdkit import Chem, rdBase  # noqa: F401
     except ImportError as error:
-        raise ImportError("reading SMILES needs rdkit; run 'pip install mercer[molecules]'") from error
+        raise ImportError("reading molecules needs rdkit; run 'pip install mercer[molecules]'") from error
     return rdkit
 
 
