@@ -192,9 +192,7 @@ def test_lists_without_order_are_recognised(tmp_path, mercer_command):
     assert found["loss"].startswith("F1")
     answers = mercer_command("predict", tmp_path / "m", tmp_path / "tags.jsonl")[1]
     # the same from cells of text, in which the empty one has no labels
-    assert (
-        "--output-kind 'label sets' if these separate labels" in mercer_command("fit", tmp_path / "tags.csv", *fit)[2]
-    )
+    assert "--output-kind 'label sets' if they separate labels" in mercer_command("fit", tmp_path / "tags.csv", *fit)[2]
     assert mercer_command("fit", tmp_path / "tags.csv", *fit, "--output-kind", "label sets")[0] == 0
     again = mercer_command("predict", tmp_path / "m", tmp_path / "tags.jsonl")[1]
     both = [[json.loads(line)["prediction"] for line in out.splitlines()] for out in (answers, again)]
@@ -207,6 +205,19 @@ def test_lists_without_order_are_recognised(tmp_path, mercer_command):
     ):
         (tmp_path / "orders.jsonl").write_text(lines(other))
         assert "to sequences" in mercer_command("fit", tmp_path / "orders.jsonl", *fit)[2]
+
+
+def test_columns_of_another_form_and_the_training_file_are_pointed_out(tmp_path, mercer_command):
+    lines = [f"{i:02d}.0{1 + i % 9}.2025;{i},5;{('a, b', 'b', 'a, c', 'c, b')[i % 4]}" for i in range(1, 29)]
+    path = tmp_path / "notes.csv"
+    path.write_text("day;amount;tags\n" + "\n".join(lines) + "\n")
+    _, _, err = mercer_command("fit", path, "--output", "tags", "--effort", "fast", "-o", tmp_path / "m")
+    assert "day is taken for text; its cells look like dates; write them as 2025-07-31" in err
+    assert "amount is taken for text; its cells look like numbers with a decimal comma; write 1.5" in err
+    assert "tags is text with separators; --output-kind 'label sets'" in err
+    assert "seems to be the training file" in mercer_command("evaluate", tmp_path / "m", path)[2]
+    path.write_text("x,y\n" + "".join(f"{i},a sentence with a comma and number {i}\n" for i in range(20)))
+    assert "separators" not in mercer_command("fit", path, "--output", "y", "--effort", "fast", "-o", tmp_path / "m")[2]
 
 
 def test_several_outputs_and_columns_by_position(tmp_path, mercer_command):

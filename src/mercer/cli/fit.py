@@ -11,13 +11,15 @@ import numpy as np
 
 from mercer.cli.console import Say, Stopped, check_output, noted, shortened
 from mercer.cli.presets import FitOptions
+from mercer.io.cells import parsed
 from mercer.io.file_model import FileModel
 from mercer.io.records import ReadOptions, Records, read, report_bad
 from mercer.io.schema import SETS, Asked, Schema
+from mercer.io.types import hint
 from mercer.report.progress import tracked
 from mercer.saving import require_skops, save
 
-_SEPARATED = 4  # one cell in so many has a separator of labels, if it is one
+_OFTEN = 4  # labels occur so often on average, and one cell in so many holds several
 _SHOWN = 5  # rows of the leaderboard that are told
 
 
@@ -78,7 +80,7 @@ def prepared(source: Source, estimator: Any, options: FitOptions, tell: Say) -> 
         texts = dict.fromkeys((*first.inputs, *first.outputs), "text")
         asked = Asked(asked.inputs, asked.outputs, asked.groups, texts | asked.types, *options.kinds())
     schema = Schema.of(records, asked, source.path)
-    for note in (*records.notes, schema.described, *_about_sets(asked, schema, records)):
+    for note in (*records.notes, schema.described, *_about_text(schema, records), *_about_sets(asked, schema, records)):
         tell(note)
     settings = {
         "form": source.form,
@@ -112,8 +114,24 @@ def _about_sets(asked: Asked, schema: Schema, records: Records) -> Iterator[str]
         if wanted == "auto" and kind in SETS:
             yield f"{names[0]} holds lists without repetition, taken for {kind}; --{side}-kind sequences if their order matters"
     texts = [value for value in records.columns[schema.outputs[0]] if type(value) is str]
-    if schema.output_kind == "auto" and sum(";" in text or "|" in text for text in texts) * _SEPARATED > len(texts):
-        yield f"{schema.outputs[0]} is text with semicolons or bars; --output-kind 'label sets' if these separate labels"
+    if schema.output_kind == "auto" and texts and _hold_labels(texts):
+        yield f"{schema.outputs[0]} is text with separators; --output-kind 'label sets' if they separate labels"
+
+
+def _hold_labels(texts: list[str]) -> bool:
+    """True if a quarter of the cells hold several labels, and these occur four times on average."""
+    parts = [parsed(text, "label sets") for text in texts]
+    several = sum(len(labels) > 1 for labels in parts)
+    names = {label for labels in parts for label in labels}
+    return _OFTEN * several > len(texts) and _OFTEN * len(names) <= sum(map(len, parts))
+
+
+def _about_text(schema: Schema, records: Records) -> Iterator[str]:
+    """Yield a sentence about each column of text whose cells look like something else."""
+    for name in (*schema.inputs, *schema.outputs):
+        looks_like = hint(records.columns[name]) if schema.types[name] == "text" else None
+        if looks_like:
+            yield f"{name} is taken for text; its cells look like {looks_like}"
 
 
 def read_candidates(model: FileModel, path: str, tell: Say) -> Any:

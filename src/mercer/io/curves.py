@@ -73,8 +73,10 @@ def scattered(rows: list[dict[str, Any]], curve: tuple[str, ...], grid: list[flo
             found.append({name: row.get(name)} | scalars)
             continue
         kept = [key for key, value in listed.items() if len(value) == len(grid)]
+        whole = all(float(position).is_integer() for position in grid)
         for j, position in enumerate(grid):
-            found.append({name: row.get(name), at: position} | {key: row[key][j] for key in kept} | scalars)
+            place = int(position) if whole else position
+            found.append({name: row.get(name), at: place} | {key: row[key][j] for key in kept} | scalars)
     return found
 
 

@@ -18,6 +18,8 @@ GAPS = frozenset(["", "na", "n/a", "nan", "null", "none", "-", "?"])
 TYPES = ("number", "text", "category", "date")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf(inity)?|nan)", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+_OTHER_DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4}|\d\d)")
 _TRUTH = ("true", "false")
 _MOSTLY = 0.9  # share of numbers from which the other cells of a column are taken for mistakes
 _FEWEST = 10  # numbers for that
@@ -113,6 +115,24 @@ def type_of(values: list[Any], typed: bool) -> str:
         return "date"
     simple = sum(isinstance(value, str | Real | Decimal) for value in present)
     return "text" if simple == len(present) else "object"
+
+
+def hint(values: list[Any]) -> str | None:
+    """Return how to write the cells of a column of text that look like numbers or dates of another form; None for others.
+
+    Examples
+    --------
+    >>> hint(["308,03", "1,5", ""])
+    'numbers with a decimal comma; write 308.03'
+    >>> hint(["01.07.2025"]), hint(["one", "two"])
+    ('dates; write them as 2025-07-31', None)
+    """
+    cells = [value.strip() for value in values if isinstance(value, str) and value.strip().lower() not in GAPS]
+    if cells and all(_COMMA.fullmatch(cell) for cell in cells):
+        return f"numbers with a decimal comma; write {cells[0].replace(',', '.')}"
+    if cells and all(_OTHER_DATE.fullmatch(cell) for cell in cells):
+        return "dates; write them as 2025-07-31"
+    return None
 
 
 def _type_of_text(present: list[str], typed: bool) -> str:

@@ -14,7 +14,7 @@ from sklearn.isotonic import isotonic_regression
 FEWEST = 20
 """Fewest pairs from which expected losses are learned."""
 _FOLDS = 5
-_FEWEST_LIMITED, _MARGIN = 8, 0.1
+_FEWEST_LIMITED, _MARGIN = 8, 0.5
 _SLACK = 1e-9  # relative difference of expected losses that counts as a tie
 _LEAST, _MOST, _FEWEST_MARKED = 0.02, 0.2, 4  # shares of known pairs that may be marked, and the fewest pairs
 _CLEARLY = 2.5  # standard errors by which the loss of the marked ones is higher
@@ -73,7 +73,8 @@ class DoubtScale:
     mean, marked, others : floats
         Mean loss of the known pairs, of those from the level on, and of the others.
     limits : array
-        For each sign a value beyond that of every known pair, by a tenth of their spread; infinite for fewer than 8 pairs.
+        For each sign a value beyond that of every known pair, by half of their spread above the median; infinite for fewer
+        than 8 pairs.
     by_answers : bool
         Whether the first signs are those of answers, and not of inputs alone.
 
