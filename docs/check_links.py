@@ -40,7 +40,8 @@ class _Page(HTMLParser):
 
 def broken_links(site: Path) -> Iterator[str]:
     """Yield a line for each link of a built site that leads nowhere, or is not an address."""
-    pages = {path.resolve(): _Page(path) for path in sorted(site.rglob("*.html"))}
+    written = (path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts)  # templates of the theme
+    pages = {path.resolve(): _Page(path) for path in written}
     for path, page in pages.items():
         for link in sorted(page.links):
             reason = _fault(pages, path, link)
