@@ -27,6 +27,7 @@ EXPERIMENTS: dict[str, str] = {
     "label-ranking": "beyond.label_ranking:LabelRankings",
     "conformal": "beyond.conformal:CalibratedSets",
     "coverage": "beyond.coverage:Coverage",
+    "coverage-groups": "beyond.coverage_groups:CoverageOfGroups",
     "massbank": "beyond.massbank:MassBank",
     "candidates": "beyond.candidates:NewCandidates",
     "qm9-graphs": "beyond.qm9_graphs:SmilesToGraph",

@@ -14,15 +14,15 @@ def test_the_small_run(tmp_path):
         pytest.skip("needs curves, multi-target and label ranking sets: set MERCER_DATA to a folder that holds them")
     chosen = experiment("coverage")
     result = reproduce(chosen, tmp_path, small=True)
-    found = {(row["task"], row["method"], row["metric"]): row["value"] for row in result.rows}
+    found = {(row["task"], row["method"], row["metric"], row["asked"]): row["value"] for row in result.rows}
     for task in (coverage.TASKS[0], coverage.TASKS[3], coverage.TASKS[-1]):
         for method in (coverage.HELD_OUT, coverage.LEFT_OUT, coverage.JACKKNIFE):
-            assert found[task, method, "coverage at 0.9"] > 0.75
-            sizes = [found[task, method, f"size at {level:g}"] for level in coverage.LEVELS]
+            assert found[task, method, coverage.COVERAGE, 0.9] > 0.75
+            sizes = [found[task, method, coverage.SIZE, level] for level in coverage.LEVELS]
             assert np.all(np.diff(sizes) > 0)
     assert (
-        found[coverage.TASKS[3], coverage.BOX, "size at 0.9"]
-        > found[coverage.TASKS[3], coverage.HELD_OUT, "size at 0.9"]
+        found[coverage.TASKS[3], coverage.BOX, coverage.SIZE, 0.9]
+        > found[coverage.TASKS[3], coverage.HELD_OUT, coverage.SIZE, 0.9]
     )
     assert any("jackknife+" in note for note in chosen.notes(result.rows))
 
