@@ -281,7 +281,7 @@ def measured_intervals(  # noqa: PLR0913
     share: np.ndarray | None = None,
 ) -> list[tuple[float, ...]]:
     """Return coverage and mean width over `scale` at each level; `share` is the weight of each pair."""
-    found = []
+    found: list[tuple[float, ...]] = []
     for level in LEVELS:
         each = model.predict_interval(X, level, method, simultaneous)
         inside, width = each.contains(Y).reshape(len(X), -1).mean(axis=1), np.mean(each.width / scale, axis=1)
