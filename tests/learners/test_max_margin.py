@@ -109,6 +109,40 @@ def test_the_objective_is_the_least_of_the_primal(margin, joint):
     assert found["gap_"] <= 1e-9 * found["objective_"]
 
 
+@pytest.mark.parametrize(
+    ("outputs", "kernel", "joint"),
+    [
+        (Y + 0.01 * np.arange(12)[:, None], Gaussian(0.7), None),
+        (np.resize(WORDS, 12), STRINGS, None),
+        (LABELS, Classes(), None),
+        (np.resize(WORDS, 12), STRINGS, InducedJoint(KERNEL, STRINGS, Covariance())),
+    ],
+    ids=["vectors", "words", "classes", "induced"],
+)
+def test_the_objective_of_an_estimator_is_that_of_its_two_kernels(outputs, kernel, joint):
+    """embedding="auto" dropped components of the outputs and moved their origin: the objective was that of another program."""
+    model = DependencyEstimator(
+        KERNEL, kernel, regressor=MaxMargin(2.0, joint_kernel=joint, tol=1e-6, max_passes=3000), decoder=Candidates()
+    ).fit(X, outputs)
+    beta, first = model.map_.beta, model.map_.first
+    candidates = model.embedding_.outputs_[first]
+    L = np.asarray(kernel(candidates))
+    every = np.asarray(kernel(outputs, candidates))
+    product = L if joint is None else every.T @ every / 12  # ⟨ψ(y), C ψ(y′)⟩ with C the mean of ψψᵀ
+    group = np.argmax(every - 0.5 * np.diag(L), axis=1)
+    rows, scores, norms = np.arange(12), KERNEL(X) @ beta @ product, np.diag(L)
+    margins = (norms[:, None] + norms - 2 * L)[group] + 0.5 * (norms[group][:, None] - norms)
+    margins[rows, group] = 0.0
+    violations = np.max(margins + scores - scores[rows, group][:, None], axis=1)
+    assert model.objective_ == pytest.approx(0.5 * np.sum(beta * scores) + 2.0 * violations.sum(), rel=1e-9)
+    points = np.asarray(model.embedding_.outputs_, dtype=object)
+    ranked = model.rank(NEW, k=len(first))
+    expected = KERNEL(NEW, X) @ beta @ product - 0.5 * norms
+    assert [found.objects[0] if points.ndim == 1 else tuple(found.objects[0]) for found in ranked] == [
+        candidates[i] if points.ndim == 1 else tuple(candidates[i]) for i in np.argmax(expected, axis=1)
+    ]
+
+
 def test_two_classes_are_a_support_vector_machine():
     """With ½[y = y′] and the 0-1 loss, two classes have the SVM's direction: margins of 1 on a difference of norm √½·√½."""
     labels = np.where(X[:, 0] + 0.3 * rng.standard_normal(12) > 0, "a", "b").astype(object)

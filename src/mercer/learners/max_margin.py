@@ -13,7 +13,7 @@ from mercer.core import memory
 from mercer.core.arrays import Array, like, to_numpy
 from mercer.core.collections import Collection, distinct, take
 from mercer.core.validation import check_choice, check_instance, check_real, check_whole
-from mercer.embeddings import Features
+from mercer.embeddings import Features, Implicit, Spectral
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
@@ -57,6 +57,9 @@ class MaxMargin(Learner):
 
     Notes
     -----
+    The program is solved in the feature space of the output kernel itself. With ``embedding=PrincipalComponents()`` it is that of
+    the components kept, measured from the mean output, and ``objective_`` is another number.
+
     Name the loss in the estimator and pass ``decoder=Candidates()``: the margin has taken the loss into account, and the best
     score is the answer. Attributes of the fitted estimator: ``gap_``, ``objective_`` and ``n_iter_``.
 
@@ -90,10 +93,13 @@ class MaxMargin(Learner):
             check_instance(self.joint_kernel, "joint_kernel", (InducedJoint, CoordinateJoint), expected=expected)
 
     def preferred_embedding(self, kernel: Kernel, outputs: Collection) -> tuple[Embedding, str] | None:
-        """Return explicit features for a kernel on output coordinates."""
-        if isinstance(self.joint_kernel, CoordinateJoint):
-            return Features(), f"{self.joint_kernel!r:.60} has a kernel for each output coordinate"
-        return None
+        """Return coordinates in which products are those of the output kernel, so that the program is the one stated."""
+        joint = self.joint_kernel
+        if isinstance(joint, CoordinateJoint):
+            return Features(), f"{joint!r:.60} has a kernel for each output coordinate"
+        if joint is None or joint.operator.is_identity:
+            return Implicit(), "margins and scores are products of the output kernel"
+        return Spectral(), f"{joint!r:.60} acts on coordinates, and all of them count"
 
     def fit(self, problem: LearningProblem) -> FittedMaxMargin:
         """Find the coefficients of pairs and candidates."""
