@@ -191,6 +191,64 @@ def test_a_model_answers_the_same_in_other_processes(method, monkeypatch):
         assert pool.map_async(_answers, [WORDS, WORDS]).get(timeout=300) == [expected] * 2
 
 
+FORKING = """
+import os, signal, sys, threading, warnings
+import numpy as np
+from threadpoolctl import threadpool_limits
+from mercer import DependencyEstimator
+from mercer.kernels import Classes, Gaussian, Subsequence
+
+warnings.simplefilter("ignore")
+words = ["abab", "abba", "baab", "bbaa", "aabb", "baba", "abaa", "bbab"] * 6
+rows = np.random.default_rng(0).standard_normal((150, 3))
+if sys.argv[1] == "strings":
+    X, model = words, DependencyEstimator(Subsequence(2), Classes(), alpha=0.1).fit(words, [word[0] for word in words])
+else:
+    X, model = rows, DependencyEstimator(Gaussian("median")).fit(rows, rows)
+
+
+def answers():
+    sets = model.predict_set(X[:10])
+    return np.asarray(model.predict(X)).tolist(), [len(found.scores) for found in sets]
+
+
+expected, stopped = answers(), threading.Event()
+
+
+def work():
+    while not stopped.is_set():
+        answers()
+
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+failed = 0
+for i in range(12):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # ends a child that waits for ever
+        with threadpool_limits(1, "blas"):
+            same = answers()[1] == expected[1]
+        os._exit(0 if same else 1)
+    failed += os.waitpid(child, 0)[1] != 0
+stopped.set()
+for thread in threads:
+    thread.join()
+sys.exit(failed)
+"""
+
+
+@pytest.mark.parametrize("kind", ["strings", "vectors"])
+def test_a_process_forked_while_threads_compute_answers(kind, monkeypatch):
+    """With one thread of linear algebra in the child: that of NumPy has locks that a fork copies as they are."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "2")
+    monkeypatch.setenv("PYTHONPATH", PATHS)
+    done = subprocess.run([sys.executable, "-c", FORKING, kind], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.returncode} of 12 children did not answer\n{done.stderr[-2000:]}"
+
+
 # -- runs of experiments ------------------------------------------------------------------------------------------
 
 

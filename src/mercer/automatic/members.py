@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import to_numpy
+from mercer.core.arrays import cached_property, to_numpy
 from mercer.core.collections import take, to_backend_of
 from mercer.decoders.base import Decoder
 from mercer.decoders.pool import left_out

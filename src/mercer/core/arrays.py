@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator
-from typing import Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import array_api_compat.numpy
 import numpy as np
@@ -19,6 +20,29 @@ from array_api_compat import (
     is_torch_namespace,
 )
 from scipy.sparse import csr_array, issparse
+
+if TYPE_CHECKING:
+    from functools import cached_property
+else:
+
+    class cached_property(functools.cached_property):
+        """A property that is computed once and kept; of several threads that compute it, the first decides.
+
+        Before Python 3.12 that of `functools` holds a lock, one for all objects: threads with models of their own wait for each
+        other, and a process that is forked meanwhile waits for ever.
+
+        Examples
+        --------
+        >>> class Square:
+        ...     side = 3.0
+        ...     area = cached_property(lambda self: self.side**2)
+        >>> square = Square()
+        >>> square.area, vars(square)
+        (9.0, {'area': 9.0})
+        """
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            return self if instance is None else vars(instance).setdefault(self.attrname, self.func(instance))
 
 
 class Collection(Protocol):

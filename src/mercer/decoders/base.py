@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, like, namespace, to_numpy
+from mercer.core.arrays import Array, cached_property, like, namespace, to_numpy
 from mercer.core.collections import (
     Collection,
     as_vectors,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, NumericalWarning, is_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, cached_property, is_array, like, namespace, to_numpy
 from mercer.core.collections import Collection, count, distinct, take
 from mercer.embeddings.base import Embedding
 

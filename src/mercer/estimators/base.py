@@ -6,7 +6,6 @@ import warnings
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import fields
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import ClassifierTags, Tags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.core.arrays import Array, namespace, to_numpy, zeros
+from mercer.core.arrays import Array, cached_property, namespace, to_numpy, zeros
 from mercer.core.blocks import ArrayBlocks, RowBlocks, as_blocks
 from mercer.core.collections import Collection, count, is_in_memory, listed, take, to_backend_of
 from mercer.core.threads import at_most

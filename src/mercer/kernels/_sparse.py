@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from mercer.core.arrays import cached_property
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels.base import Kernel

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.core import memory
-from mercer.core.arrays import Array, is_array, is_numpy_array, is_sparse, namespace, to_numpy
+from mercer.core.arrays import Array, cached_property, is_array, is_numpy_array, is_sparse, namespace, to_numpy
 from mercer.core.collections import Collection, as_objects, count, hash_key, is_numeric, member
 from mercer.core.sparse_rows import same_rows
 from mercer.core.validation import is_real, is_whole

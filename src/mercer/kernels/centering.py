@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.arrays import Array, NumericalWarning, eigh, like, namespace
+from mercer.core.arrays import Array, NumericalWarning, cached_property, eigh, like, namespace
 from mercer.core.collections import Collection, count
 from mercer.kernels.algebra import Around, Product, Scaled, Sum, operand
 from mercer.kernels.base import Kernel, Prepared, same

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, namespace
+from mercer.core.arrays import Array, cached_property, namespace
 from mercer.core.collections import as_vectors
 from mercer.core.validation import is_whole
 from mercer.kernels.base import Kernel, Prepared

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from mercer.core.arrays import Array
+from mercer.core.arrays import Array, cached_property
 from mercer.core.compiled import compiled
 from mercer.core.threads import in_threads
 from mercer.kernels._sparse import Parts, SparseRows, products

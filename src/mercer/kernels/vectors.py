@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy import sparse
 from mercer.core.arrays import (
     Array,
     NumericalWarning,
+    cached_property,
     exp,
     is_numpy_array,
     is_sparse,

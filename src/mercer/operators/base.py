@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, Self
 
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, clip_spectrum, eigh, namespace
+from mercer.core.arrays import Array, cached_property, clip_spectrum, eigh, namespace
 from mercer.core.collections import Collection
 from mercer.kernels.base import Kernel
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, NumericalWarning, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, cached_property, to_numpy
 from mercer.core.collections import Collection, count, distinct, is_blocks, to_backend_of, united
 from mercer.core.validation import is_real
 from mercer.decoders.base import Decoder

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from mercer.core import memory
-from mercer.core.arrays import Array, clip_spectrum, eigh, like, namespace, on_device, to_numpy
+from mercer.core.arrays import Array, cached_property, clip_spectrum, eigh, like, namespace, on_device, to_numpy
 from mercer.core.collections import Collection, count, is_blocks
 from mercer.core.gram_eigh import GramEigh
 from mercer.kernels.base import Kernel

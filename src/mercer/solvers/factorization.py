@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, eye, like, namespace, to_numpy
+from mercer.core.arrays import Array, cached_property, eye, like, namespace, to_numpy
 from mercer.core.collections import Collection, take
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.identity import Identity

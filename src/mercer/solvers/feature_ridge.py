@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, add_to_diagonal, cholesky, like, namespace, solve_triangular
+from mercer.core.arrays import Array, add_to_diagonal, cached_property, cholesky, like, namespace, solve_triangular
 from mercer.solvers.base import RidgeProblem, Solver
 from mercer.solvers.factorization import Factorization
 from mercer.solvers.kernel_values import PointMap

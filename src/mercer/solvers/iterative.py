@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.arrays import Array, NumericalWarning, is_array, is_numpy_array, like, namespace, to_numpy
+from mercer.core.arrays import (
+    Array,
+    NumericalWarning,
+    cached_property,
+    is_array,
+    is_numpy_array,
+    like,
+    namespace,
+    to_numpy,
+)
 from mercer.core.validation import check_choice, check_real, check_whole
 from mercer.embeddings.pivoted import Pivoted
 from mercer.operators.base import OperatorSpectrum

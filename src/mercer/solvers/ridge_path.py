@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mercer.core import memory
-from mercer.core.arrays import Array, eye, is_numpy_array, like, namespace, to_numpy
+from mercer.core.arrays import Array, cached_property, eye, is_numpy_array, like, namespace, to_numpy
 from mercer.core.collections import take
 from mercer.core.gram_eigh import GramEigh
 from mercer.core.validation import check_choice

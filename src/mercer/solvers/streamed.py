@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from mercer.core import memory
 from mercer.core.arrays import (
     Array,
     add_to_diagonal,
+    cached_property,
     cholesky,
     clip_spectrum,
     eigh,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.core.arrays import Array, NumericalWarning, namespace, to_numpy
+from mercer.core.arrays import Array, NumericalWarning, cached_property, namespace, to_numpy
 from mercer.core.collections import Collection, count, to_backend_of
 from mercer.core.validation import check_choice
 from mercer.decoders import ClosedForm

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import scipy.optimize
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.core.arrays import Array, to_numpy
+from mercer.core.arrays import Array, cached_property, to_numpy
 from mercer.core.collections import Collection, count, distinct, keys, member, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.labels import LabelIndicators, LabelSets

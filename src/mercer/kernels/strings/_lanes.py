@@ -7,11 +7,11 @@ loop into vector instructions.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from mercer.core.arrays import cached_property
 from mercer.core.compiled import compiled
 from mercer.kernels.strings.base import Coded, require_one_kind
 from mercer.structures.sequences import Codes
