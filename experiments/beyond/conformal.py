@@ -34,12 +34,12 @@ HELD_OUT, LEFT_OUT, JACKKNIFE = "pairs held out", "left out in turn", "jackknife
 METHODS = (HELD_OUT, LEFT_OUT, JACKKNIFE)
 NOMINAL, LEVELS = 0.9, (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 KEPT = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
-SPLITS, BLOCK, TESTED, SHOWN = 100, 10, 200, 6
+SPLITS, BLOCK, TESTED, SHOWN = 50, 10, 200, 6
 COVERAGE, SIZE, EMPTY, ANY = "coverage", "set size", "empty sets", "sets for every object"
 
 
 class CalibratedSets(Experiment):
-    """Random splits of four tasks, a hundred each."""
+    """Random splits of four tasks, fifty each."""
 
     name = "conformal"
     title = "Calibrated answers: candidate sets and abstention"

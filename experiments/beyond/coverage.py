@@ -22,7 +22,7 @@ from mercer.estimators import CurveRidge, DependencyEstimator, ObjectEstimator
 from mercer.kernels import Gaussian
 
 LEVELS = (0.8, 0.9, 0.95)
-SPLITS, FEW_SPLITS, BLOCK, TESTED = 200, 400, 20, 100
+SPLITS, FEW_SPLITS, BLOCK, TESTED = 100, 400, 20, 100
 BOX, JACKKNIFE_BOX = "box, pairs held out", "box, jackknife+"
 ELLIPSOID, LEFT_OUT_ELLIPSOID = "ellipsoid, pairs held out", "ellipsoid, left out in turn"
 REACHABLE = "every candidate"
@@ -82,7 +82,7 @@ def vector_task(name: str) -> VectorTask:
 
 
 class Coverage(Experiment):
-    """Two hundred random splits of nine tasks, at three levels."""
+    """A hundred random splits of nine tasks, at three levels."""
 
     name = "coverage"
     title = "Coverage: sets of objects and regions of vectors"
