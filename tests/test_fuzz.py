@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mercer
-from mercer.io.records import FORMATS, read
+from mercer.io import open_rows
+from mercer.io.images import SUFFIXES
+from mercer.io.records import FORMATS, ReadOptions, read
 from mercer.saving import LoadError
 
 SETTINGS = settings(
@@ -27,6 +30,7 @@ CORPUS = {
     "msp": b"Name: a\nNum Peaks: 2\n50.1 10; 60.2 20\n\n",
     "fasta": b">one\nACGT\nAC\n>two\nGGT\n",
 }
+PICTURES = ("bmp", "gif", "jpg", "pgm", "png", "ppm", "tiff", "webp")
 PARTS = [
     b"",
     b"\0",
@@ -59,6 +63,7 @@ def mutated(draw, seed):
 
 def test_the_corpus_has_every_format():
     assert set(CORPUS) | {"images"} == set(FORMATS)
+    assert {f".{form}" for form in PICTURES} | {".jpeg", ".tif"} == SUFFIXES
 
 
 @pytest.mark.parametrize("form", CORPUS)
@@ -78,6 +83,70 @@ def test_readers(form, data, tmp_path_factory):
             return
     assert all(len(values) == len(records) for values in records.columns.values())
     assert all(bad.reason for bad in records.bad)
+
+
+@cache
+def picture(form):
+    """A small image in a format, by its ending."""
+    from PIL import Image
+
+    stream = BytesIO()
+    pixels = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
+    Image.fromarray(pixels).save(stream, format={"jpg": "JPEG", "pgm": "PPM"}.get(form, form.upper()))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("form", "place"), [*((form, "image") for form in PICTURES), ("png", "mask")])
+@SETTINGS
+@given(data=st.data())
+def test_readers_of_images(form, place, data, tmp_path_factory):
+    pytest.importorskip("PIL")
+    folder = tmp_path_factory.getbasetemp() / f"{place}-{form}"
+    images, masks = folder / "images", folder / "masks"
+    for each in (images, masks):
+        each.mkdir(parents=True, exist_ok=True)
+        (each / f"whole.{form}").write_bytes(picture(form))
+    changed = data.draw(mutated(picture(form)) | st.binary(max_size=200))
+    for each in (images, masks):
+        (each / f"fuzzed.{form}").write_bytes(changed if (each is images) == (place == "image") else picture(form))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        records = read(images, form="images", options=ReadOptions(masks=str(masks)))
+    # the whole one is read whatever the other is
+    assert {f"whole.{form}"} <= set(records.columns["file"]) <= {f"whole.{form}", f"fuzzed.{form}"}
+    assert len(records) + len(records.bad) == 2
+    assert all(bad.reason for bad in records.bad)
+    for pixels in (*records.columns["image"], *records.columns["mask"]):
+        assert pixels.ndim == 2
+        assert pixels.min() >= 0.0
+        assert pixels.max() <= 1.0
+
+
+@cache
+def rows(form):
+    stream = BytesIO()
+    if form == "npy":
+        np.save(stream, np.arange(12.0).reshape(6, 2))
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        arrow = pytest.importorskip("pyarrow")
+        parquet.write_table(arrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}), stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+@SETTINGS
+@given(data=st.data())
+def test_readers_of_rows_in_blocks(form, data, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / f"rows.{form}"
+    path.unlink(missing_ok=True)  # a new file: the last one may still be mapped
+    path.write_bytes(data.draw(mutated(rows(form)) | st.binary(max_size=200)))
+    try:
+        found = [np.asarray(block) for block in open_rows(path).read()]
+    except (ValueError, TypeError) as error:
+        assert str(error)  # noqa: PT017
+        return
+    assert len({block.shape[1:] for block in found}) <= 1
 
 
 @cache

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -56,8 +58,8 @@ def open_rows(path: str | Path, columns: Sequence[str] | str | None = None, name
 def _mapped(file: Path) -> np.ndarray:
     """A memory map of an array of numbers, one row per object."""
     try:
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
+        array = np.lib.format.open_memmap(file, mode="r")
+    except (ValueError, EOFError, SyntaxError, TokenError, OverflowError) as error:  # NumPy parses the header as Python
         raise ValueError(
             f"{file.name} cannot be mapped ({error}); expected an array of numbers written by numpy.save"
         ) from error
@@ -79,23 +81,34 @@ class ParquetRows(RowBlocks):
         if missing:
             held = ", ".join(map(repr, dataset.schema.names[:10]))
             raise ValueError(f"columns={columns!r}; {path.name} has no column {missing[0]!r}. It has {held}")
-        self.size = dataset.count_rows()
+        with self._readable():
+            self.size = dataset.count_rows()
 
     def _dataset(self) -> Any:
         try:
             import pyarrow.dataset
         except ImportError as error:
             raise ImportError("Parquet files need pyarrow; run 'pip install mercer[tables]'") from error
-        try:
+        with self._readable():
             return pyarrow.dataset.dataset(self.path, format="parquet")
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, ValueError) as error:
-            raise ValueError(f"{self.path.name} is not a Parquet table ({error!s:.200})") from error
+            raise ValueError(f"{self.path.name} is not a Parquet table, or is damaged ({error!s:.200})") from error
 
     def read(self) -> Iterator[Any]:
         """Yield batches of rows, in the order of the file."""
         import pyarrow
 
-        for batch in self._dataset().to_batches(columns=self.columns, batch_size=_BATCH):
+        batches = iter(self._dataset().to_batches(columns=self.columns, batch_size=_BATCH))
+        while True:
+            with self._readable():
+                batch = next(batches, None)
+            if batch is None:
+                return
             if not batch.num_rows:
                 continue
             if self.single:
