@@ -32,3 +32,11 @@ def mercer_command(monkeypatch, capsys):
         return stopped.value.code or 0, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def _hasty_threads():
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)

@@ -23,7 +23,7 @@ from mercer.estimators import ObjectEstimator
 GROUPS, TIES, COPIES = "groups", "ties", "copies"
 CONDITIONS = (GROUPS, TIES, COPIES)
 IGNORED = "pairs held out, groups ignored"
-SPLITS, FEW_SPLITS, BLOCK, TESTED = 100, 400, 20, 50
+SPLITS, FEW_SPLITS, BLOCK, TESTED = 100, 200, 20, 50
 KINDS, MOST_COPIES = 20, 3
 
 

@@ -169,8 +169,9 @@ class AlignedSequences(WordEstimator):
             check_whole(getattr(self, name), name)
         check_whole(self.verbose, "verbose", 0, expected="0, or 1 for a line for each part")
         fitted = copy(self)  # a fit that fails leaves this estimator as it was
+        fitted._forget_calibration()
         fitted._fit(X, y)
-        self.__dict__.update(fitted.__dict__)
+        self.__dict__ = fitted.__dict__
         return self
 
     def _fit(self, X: Any, y: Any) -> None:

@@ -97,6 +97,11 @@ class RankedAnswers:
         slack = SLACK * float(np.max(np.abs(scores[listed]), initial=1.0))
         self.calibration_, self._known_pairs_ = Calibration(scores, listed, source, None, slack, mass), pairs
 
+    def _forget_calibration(self) -> None:
+        """Drop the scores of right answers, which belong to an earlier fit."""
+        for name in ("calibration_", "_known_pairs_"):
+            vars(self).pop(name, None)
+
     def _calibration(self) -> tuple[Calibration, KnownPairs]:
         if getattr(self, "calibration_", None) is None:
             raise NotFittedError(

@@ -113,8 +113,9 @@ class Inflection(WordEstimator):
         decision = Decision(self.sample, self.rounds, self.landmarks, self.seed)
         vowels = vowels_in([*(request.lemma for request in requests), *forms], self.vowels)
         models = FormModels(decision, vowels, self.width, self.seed)
-        self.models_ = models.fit(requests, forms)
-        self.particles_, self.trust_ = models.search_.particles, models.trust_
+        models.fit(requests, forms)
+        self._forget_calibration()
+        self.models_, self.particles_, self.trust_ = models, models.search_.particles, models.trust_
         return self
 
     def rank(self, X: Any, k: int = 5, candidates: Any = None) -> list[Ranked]:

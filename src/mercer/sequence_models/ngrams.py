@@ -49,6 +49,9 @@ class NgramModel:
         # one more than the symbols seen, so that an unseen one has a share too
         self._uniform = 1.0 / (len(counts[1]) + 1)
         self._known: dict[Gram, float] = {}
+        for size in range(1, self.order + 1):
+            for gram in counts[size]:
+                self._known[gram] = self._probability(gram)
         return self
 
     def log_probability(self, sequence: Sequence[Hashable]) -> float:
@@ -72,7 +75,6 @@ class NgramModel:
                 discount = self._discounts[size]
                 kept = max(self._counts[size].get(gram, 0) - discount, 0.0)
                 found = (kept + discount * self._followers[history] * found) / total
-            self._known[gram] = found
         return found
 
     def __getstate__(self) -> dict[str, Any]:
