@@ -185,9 +185,7 @@ def assessed(model: FileModel, test: PairsFile, tell: Say, folds: int | None = N
     if folds is not None and not 2 <= folds <= len(kept):
         raise ValueError(f"--folds {folds}; expected 2 to {len(kept)}, the number of pairs")
     if folds is None and Path(path).name == model.source and len(kept) == model.pairs:
-        tell(
-            f"{path} seems to be the training file, of which losses are too low; --folds 5 fits models without its parts"
-        )
+        tell(f"{path} seems to be the training file, of which losses are too low; use mercer evaluate --folds 5")
     candidates = None if test.candidates is None else read_candidates(model, test.candidates, tell)
     if folds is not None and candidates is not None:
         raise ValueError("--folds and --candidates together have no meaning here; leave one out")
