@@ -402,3 +402,20 @@ def test_a_second_fit_gives_the_same_predictions():
     model = AutoEstimator(effort="fast", random_state=0)
     first = quiet(model, X, Y).predict(X)
     np.testing.assert_allclose(quiet(model, X, Y).predict(X), first)
+
+
+def test_the_order_of_the_pairs_does_not_matter_for_ridges():
+    """What holds: the same order gives the same model, and another order the same left-out losses of ridges."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((24, 3))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(24)
+    order = rng.permutation(24)
+    one, same, moved = (
+        AutoEstimator(effort="fast").fit(X[rows], y[rows]) for rows in (slice(None), slice(None), order)
+    )
+    assert np.array_equal(one.predict(X), same.predict(X))
+    losses = [
+        {entry.kernel: entry.loss for entry in model.leaderboard_ if entry.learner == "ridge"} for model in (one, moved)
+    ]
+    assert len(losses[0]) >= 5
+    assert losses[1] == pytest.approx(losses[0], rel=1e-6)

@@ -63,6 +63,9 @@ class AutoEstimator(ChoosesWords):
     input, whichever has less loss for outputs kept out of training (`candidate_order_`). Sets, abstention and candidates in
     blocks are the mixture's.
 
+    The same pairs in the same order give the same model. In another order, ridges leave out with the same loss but for rounding,
+    while forests draw other pairs, folds hold others, and of equal losses another may come first: predictions differ a little.
+
     Parameters
     ----------
     loss : Loss or callable, optional
