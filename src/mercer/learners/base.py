@@ -182,6 +182,11 @@ def fit_embedding(  # noqa: PLR0913
         embedding.fit(kernel, outputs, paired)
 
 
+def enough_folds(pairs: int) -> int:
+    """Return how many folds leave enough to learn from: ten of up to 400 pairs, else five."""
+    return 5 if pairs > 400 else 10
+
+
 def left_out_by_folds(
     fit: Callable[[LearningProblem], FittedMap], problem: LearningProblem, n_splits: int = 10, random_state: int = 0
 ) -> Array:

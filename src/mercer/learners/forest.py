@@ -16,13 +16,12 @@ from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.embeddings.spectral import PrincipalComponents
 from mercer.kernels.base import Kernel
-from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
+from mercer.learners.base import Learner, LearningProblem, enough_folds, left_out_by_folds
 
 _WIDE = 64  # most coordinates of outputs that trees are grown on
 _ROWS = 2048  # rows that are sent down the trees at a time
 _FEWEST = 50  # least number of trees that are grown to leave pairs out
 _GRID = 2.0**26  # steps of coordinates from the mean to the outermost
-_ENOUGH = 400  # pairs from which five folds are enough to leave pairs out
 
 
 @dataclass
@@ -138,8 +137,7 @@ class FittedForest:
         """Return the points of forests grown without the fold of each pair, which holds whole groups."""
         # half of the trees are enough to tell how good the forest is
         fewer = replace(self.learner, n_estimators=max(_FEWEST, self.learner.n_estimators // 2))
-        n_splits = 5 if self.problem.size > _ENOUGH else 10
-        return left_out_by_folds(fewer.fit, replace(self.problem, groups=groups), n_splits)
+        return left_out_by_folds(fewer.fit, replace(self.problem, groups=groups), enough_folds(self.problem.size))
 
     def reduced(self) -> FittedForest:
         """Return the trees and the outputs in their leaves."""

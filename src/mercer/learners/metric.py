@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer.core.arrays import Array, to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.core.validation import check_real, check_whole
 from mercer.kernels.encodings import Encoded, Encoding, Projected, ZScores
 from mercer.kernels.matern import Matern
-from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
-from mercer.learners.ridge import FittedRidge, best_of_each
+from mercer.learners.base import Learner, LearningProblem
+from mercer.learners.ridge import FittedRidge, LearnedRidge, best_of_each
 from mercer.solvers import Exact, RidgePath
 
-_ENOUGH = 400  # pairs from which five folds are enough to leave pairs out
 _FLAT = 1e-20  # squared gradients, over squared outputs, that are rounding
 
 
@@ -71,7 +70,7 @@ class LearnedMetric(Learner):
         """Return one sentence on how the map was learned."""
         return f"a metric learned from gradients, {self.iterations} times"
 
-    def fit(self, problem: LearningProblem) -> FittedMetric:
+    def fit(self, problem: LearningProblem) -> LearnedRidge:
         """Fit, take the metric of the gradients, and fit again."""
         size = float(np.sum(to_numpy(problem.require_targets(self)) ** 2))
         if not problem.kernel.takes_vectors:
@@ -88,7 +87,7 @@ class LearnedMetric(Learner):
             root = self._root(root @ found @ root)
         fitted = self._fitted(problem, encoding, root)[1]
         fitted.attributes |= {"metric_": root @ root}
-        return FittedMetric(**vars(fitted), learner=self, problem=problem.held())
+        return LearnedRidge(**vars(fitted), learner=self, problem=problem.held())
 
     def _fitted(self, problem: LearningProblem, encoding: Encoding, root: np.ndarray) -> tuple[Matern, FittedRidge]:
         """The ridge under one metric."""
@@ -105,23 +104,6 @@ class LearnedMetric(Learner):
             return np.diag(np.sqrt(np.diag(metric) / mean))
         values, vectors = np.linalg.eigh(metric / mean)
         return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-
-
-@dataclass
-class FittedMetric(FittedRidge):
-    """A ridge under the metric it was given last."""
-
-    learner: LearnedMetric = field(default_factory=LearnedMetric)
-    problem: Any = None
-
-    def left_out_points(self) -> Array:
-        """Return the point of each pair from a metric and a ridge learned without its fold."""
-        return self.points_without(self.groups)
-
-    def points_without(self, groups: np.ndarray | None) -> Array:
-        """Return the point of each pair from a metric and a ridge learned without its group, and others of its fold."""
-        n_splits = 5 if self.problem.size > _ENOUGH else 10
-        return left_out_by_folds(self.learner.fit, replace(self.problem, groups=groups), n_splits)
 
 
 def gradient_products(

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from mercer.core.arrays import Array, to_numpy
+from mercer.core.arrays import to_numpy
 from mercer.core.validation import check_choice, check_whole
 from mercer.kernels import Encoded, Encoding, Gaussian, Kernel, Laplacian, Linear, Projected, Scaled, ZScores
-from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
-from mercer.learners.ridge import FittedRidge, best_of_each
+from mercer.learners.base import Learner, LearningProblem
+from mercer.learners.ridge import FittedRidge, LearnedRidge, best_of_each
 from mercer.solvers import Exact, RidgePath
 
 _KERNELS = {"Gaussian": Gaussian, "Laplacian": Laplacian}
 _DISTANCES = {"Gaussian": "euclidean", "Laplacian": "cityblock"}
 _PAIRS = 400  # most pairs from which widths are found
-_ENOUGH = 400  # pairs from which five folds are enough to leave pairs out
 _WIDTHS = np.log([0.02, 1000.0])  # least and largest width, in units of the median distance
 _NOISE = np.log([1e-6, 1e3])  # variance of the noise, in units of the variance of the function
 _SLOPES = np.log([1e-5, 1e3])  # that of the linear part
@@ -74,7 +72,7 @@ class RelevantColumns(Learner):
         """Return one sentence on how the map was learned."""
         return "a width for each column, by marginal likelihood"
 
-    def fit(self, problem: LearningProblem) -> FittedRelevance:
+    def fit(self, problem: LearningProblem) -> LearnedRidge:
         """Find the widths, and a ridge with them."""
         targets, outputs = problem.require_targets(self), output_features(problem)
         if outputs is None:
@@ -98,7 +96,7 @@ class RelevantColumns(Learner):
             parts = (path.basis, *path.coefficients(noise), ridge, Exact(), noise, {"alpha_": noise}, True, points)
             fitted = FittedRidge(*parts)
         fitted.attributes |= {"widths_": widths}
-        return FittedRelevance(**vars(fitted), learner=self, problem=problem.held())
+        return LearnedRidge(**vars(fitted), learner=self, problem=problem.held())
 
 
 def output_features(problem: LearningProblem) -> np.ndarray | None:
@@ -107,23 +105,6 @@ def output_features(problem: LearningProblem) -> np.ndarray | None:
         return None if problem.targets is None else to_numpy(problem.targets)
     features = problem.embedding.kernel_.feature_map(problem.outputs)
     return None if features is None or features.dimension > _FEATURES else to_numpy(features(problem.outputs))
-
-
-@dataclass
-class FittedRelevance(FittedRidge):
-    """A ridge with the widths it was given."""
-
-    learner: RelevantColumns = field(default_factory=RelevantColumns)
-    problem: Any = None
-
-    def left_out_points(self) -> Array:
-        """Return the point of each pair from widths and a ridge found without its fold."""
-        return self.points_without(self.groups)
-
-    def points_without(self, groups: np.ndarray | None) -> Array:
-        """Return the point of each pair from widths and a ridge found without its group, and others of its fold."""
-        n_splits = 5 if self.problem.size > _ENOUGH else 10
-        return left_out_by_folds(self.learner.fit, replace(self.problem, groups=groups), n_splits)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from mercer.embeddings.pivoted import Pivoted
 from mercer.embeddings.spectral import PrincipalComponents, Spectral
 from mercer.kernels.base import Kernel
 from mercer.kernels.precomputed import Precomputed
-from mercer.learners.base import Learner, LearningProblem, left_out_by_folds
+from mercer.learners.base import Learner, LearningProblem, enough_folds, left_out_by_folds
 from mercer.learners.variances import ridge_variances
 from mercer.operators.base import Operator
 from mercer.operators.identity import Identity
@@ -242,6 +242,23 @@ class FittedRidge(PointMap):
         """Return the variances of outputs at new inputs and at those left out, over that of the noise; None for iterations."""
         exact = self.held is None and self.attributes.get("residual_", 0.0) == 0.0
         return ridge_variances(self.ridge, self.alpha, inputs) if exact else None
+
+
+@dataclass
+class LearnedRidge(FittedRidge):
+    """A ridge under a kernel that its learner found in the same pairs: pairs are left out by folds, each with its own kernel."""
+
+    learner: Any = None
+    problem: Any = None
+
+    def left_out_points(self) -> Array:
+        """Return the point of each pair from a kernel and a ridge learned without its fold."""
+        return self.points_without(self.groups)
+
+    def points_without(self, groups: np.ndarray | None) -> Array:
+        """Return the point of each pair from a kernel and a ridge learned without its group, and others of its fold."""
+        problem = replace(self.problem, groups=groups)
+        return left_out_by_folds(self.learner.fit, problem, enough_folds(problem.size))
 
 
 def best_of_each(path: RidgePath, ridge: RidgeProblem, solver: Solver, components: bool = False) -> FittedRidge:
