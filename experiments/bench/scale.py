@@ -58,7 +58,7 @@ RUNGS = {
     "exact, path of alpha": Rung(Exact(), (4000, 8000, 12_000), 3.0, 0.15, (3000,), chooses_alpha=True),
     "exact, one alpha": Rung(Cholesky(), (16_000, 24_000, 32_000), 3.0, 0.15, (8000,)),
     "conjugate gradients": Rung(ConjugateGradient(), (16_000, 32_000, 64_000), 2.0, 0.15, (20_000, 50_000)),
-    "low rank": Rung(LowRank(500), (40_000, 80_000, 160_000), 1.0, 0.1),
+    "low rank": Rung(LowRank(500), (80_000, 160_000, 320_000), 1.0, 0.1),
 }
 """Sizes from which on the products of the leading power of n take most of the time."""
 
