@@ -151,7 +151,7 @@ class Coverage(Experiment):
         return notes
 
 
-Measured = dict[str, list[tuple[float, ...]]]
+Measured = dict[str, list[tuple[float | None, ...]]]
 """Coverage and size, and for sets of objects the share of those for every object, at each level, by method."""
 
 
@@ -162,7 +162,9 @@ def rows_of(splits: Sequence[Measured], **varies: Any) -> list[dict[str, Any]]:
         for place, level in enumerate(LEVELS):
             found = np.asarray([split[method][place] for split in splits], dtype=float)
             for values, metric in zip(found.T, (COVERAGE, SIZE, ANY), strict=False):
-                rows.append(mean_row(values, method, metric, **varies, asked=level))
+                finite = values[~np.isnan(values)]
+                if len(finite):
+                    rows.append(mean_row(finite, method, metric, **varies, asked=level))
     return rows
 
 
@@ -217,7 +219,7 @@ def sets_of_split(name: str, seed: int) -> Measured:
 
 def measured_sets(
     model: ObjectEstimator, X: Any, y: np.ndarray, method: str = "auto", share: np.ndarray | None = None
-) -> list[tuple[float, ...]]:
+) -> list[tuple[float | None, ...]]:
     """Return coverage, size, and share of sets for every object, at each level; `share` is the weight of each pair."""
     found = [conformal.measured(model.predict_set(X, level, method=method), y, share) for level in LEVELS]
     return [tuple(each[name] for name in (conformal.COVERAGE, conformal.SIZE, conformal.ANY)) for each in found]
@@ -240,10 +242,12 @@ def vectors_of_split(name: str, seed: int) -> Measured:
     split = chosen.model().fit(X[train], Y[train]).calibrate(X[held], Y[held])
     whole = chosen.model().fit(X[every], Y[every])
 
-    def measured(model: ObjectEstimator, method: str = "auto", simultaneous: bool = False) -> list[tuple[float, ...]]:
+    def measured(
+        model: ObjectEstimator, method: str = "auto", simultaneous: bool = False
+    ) -> list[tuple[float | None, ...]]:
         return measured_intervals(model, X[test], Y[test], scale, method, simultaneous)
 
-    def ellipsoids(model: ObjectEstimator) -> list[tuple[float, ...]]:
+    def ellipsoids(model: ObjectEstimator) -> list[tuple[float | None, ...]]:
         regions = [model.predict_ellipsoid(X[test], level) for level in LEVELS]
         volumes = [(each.log_volumes - np.log(scale).sum()) / len(scale) for each in regions]
         return [
@@ -279,13 +283,15 @@ def measured_intervals(  # noqa: PLR0913
     method: str = "auto",
     simultaneous: bool = False,
     share: np.ndarray | None = None,
-) -> list[tuple[float, ...]]:
+) -> list[tuple[float | None, ...]]:
     """Return coverage and mean width over `scale` at each level; `share` is the weight of each pair."""
-    found: list[tuple[float, ...]] = []
+    found: list[tuple[float | None, ...]] = []
     for level in LEVELS:
         each = model.predict_interval(X, level, method, simultaneous)
         inside, width = each.contains(Y).reshape(len(X), -1).mean(axis=1), np.mean(each.width / scale, axis=1)
-        found.append((float(np.average(inside, weights=share)), float(np.average(width, weights=share))))
+        size = float(np.average(width, weights=share))
+        # too few pairs, or groups, for the level: NaN, which JSON has not, stands for an infinite width
+        found.append((float(np.average(inside, weights=share)), size if np.isfinite(size) else None))
     return found
 
 

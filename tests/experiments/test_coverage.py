@@ -40,3 +40,11 @@ def test_other_packages_have_the_same_intervals_on_the_same_predictions(package)
     assert np.all(half >= sizes[places] - 1e-9)
     assert np.all(half <= sizes[places + (package == "crepes")] + 1e-9)
     np.testing.assert_allclose(ends.mean(axis=1), np.tile(new, (3, 1)), atol=1e-9)
+
+
+def test_widths_are_means_over_splits_where_they_are_finite():
+    splits = [{"a": [(1.0, None)] * 3}, {"a": [(0.5, 2.0), (0.5, None), (0.5, 4.0)]}]
+    rows = {(row["metric"], row["asked"]): row["value"] for row in coverage.rows_of(splits, task="t")}
+    assert rows["coverage", 0.9] == 0.75
+    assert (rows["size", 0.8], rows["size", 0.95]) == (2.0, 4.0)
+    assert ("size", 0.9) not in rows
