@@ -42,8 +42,8 @@ class CoverageOfGroups(Experiment):
         "those of its first occurrence), and vectors are rounded to whole standard deviations, so that scores tie. Copies: "
         f"every pair occurs one to {MOST_COPIES} times, and copies are drawn for training, calibration and test as other pairs "
         f"are. Up to {TESTED} test inputs or clusters. Methods and figures are those of `coverage`; the bound of the jackknife+ "
-        "is 0.6, 0.8 and 0.9. Copies of a pair are left out together and count as one, so that few curves may be too few for 0.95 and "
-        "intervals infinite, which cover; sizes are means over splits where they are finite."
+        "is 0.6, 0.8 and 0.9. Copies of a pair are left out together and count as one, so that few curves may be too few for "
+        "0.95 and intervals infinite, which cover; sizes are means over splits where they are finite."
     )
     digits = 3
     without_best = (coverage.COVERAGE, coverage.SIZE, coverage.ANY)
