@@ -89,9 +89,22 @@ def test_options_of_scale_are_refused_elsewhere(monkeypatch, capsys):
 
 
 def test_paths_are_compared_with_rivals_on_as_many_pairs():
-    found = {scale.COMPARED: [9.0, 2.0], ("himalaya KernelRidgeCV, 20 alphas", 3000): [9.0, 22.0]}
-    (row,) = scale.ratio_rows(found)
-    assert (row["value"], row["bar"], row["met"]) == (11.0, 9.0, True)
+    himalaya = "himalaya KernelRidgeCV, 20 alphas"
+    found = {(scale.COMPARED, n): [9.0, 2.0] for n in (1000, 3000, 4000)}
+    found |= {(himalaya, 1000): [9.0, 4.0], (himalaya, 2000): [9.0, 9.0], (himalaya, 3000): [9.0, 22.0]}
+    small, large = scale.ratio_rows(found)
+    assert (small["n"], small["value"], small["bar"]) == (1000, 2.0, None)
+    assert (large["n"], large["value"], large["bar"], large["met"]) == (3000, 11.0, 9.0, True)
+
+
+def test_a_path_is_compared_with_its_eigendecomposition():
+    alone = [{"method": "limit: eigendecomposition", "n": 3000, "value": 2.0}, {"method": "limit: copy", "n": 3000}]
+    found = {
+        ("scikit-learn grid of 20 alphas", 3000): [23.0, 46.0],
+        ("scikit-learn grid of 20 alphas", 1000): [4.0, 8.0],
+    }
+    (note,) = scale.path_notes(alone, found)
+    assert note.startswith("scikit-learn grid of 20 alphas takes the time of 11.5 eigendecompositions of 3,000 pairs")
 
 
 def test_jobs_have_cores_of_their_own(monkeypatch):

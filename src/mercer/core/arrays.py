@@ -216,6 +216,8 @@ def cholesky(a: Any) -> Array:
     """Return the lower Cholesky factor of `a`, which may be overwritten; raise LinAlgError if it is not positive definite."""
     xp = array_namespace(a)
     if is_numpy_namespace(xp):
+        if a.shape[0] > _TILED:
+            return _tiled_cholesky(a)
         # the transpose is Fortran-ordered, so LAPACK works in place; it fills the upper triangle of aᵀ
         factor, info = scipy.linalg.lapack.dpotrf(a.T, lower=0, clean=1, overwrite_a=1)
         if info != 0:
@@ -225,6 +227,29 @@ def cholesky(a: Any) -> Array:
         return _blocked_cholesky(a) if is_torch_array(a) and a.shape[0] > _PANEL else xp.linalg.cholesky(a)
     except RuntimeError as error:  # torch raises its own subclass of RuntimeError
         raise np.linalg.LinAlgError(str(error)) from error
+
+
+_TILED, _TILE = 8192, 2048
+"""Most rows that LAPACK factors in one call, and the rows of a tile beyond: OpenBLAS on two threads crashes at 16,000 rows."""
+
+
+def _tiled_cholesky(a: np.ndarray) -> np.ndarray:
+    """The lower Cholesky factor of an array, in its own memory, tile by tile."""
+    tiles = [slice(start, min(start + _TILE, len(a))) for start in range(0, len(a), _TILE)]
+    for place, own in enumerate(tiles):
+        later = tiles[place + 1 :]
+        try:
+            a[own, own] = cholesky(np.array(a[own, own]))
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(f"{error}, of the rows from {own.start} on") from error
+        factor = np.array(a[own, own])
+        for rows in later:
+            a[rows, own] = solve_triangular(factor, np.ascontiguousarray(a[rows, own].T)).T
+        for some, columns in enumerate(later):
+            for rows in later[some:]:
+                a[rows, columns] -= a[rows, own] @ a[columns, own].T
+        a[own, own.stop :] = 0.0
+    return a
 
 
 _PANEL = 4096
