@@ -147,7 +147,7 @@ def check_weights_and_groups(
         first, group = distinct(labels[rows])
         if len(first) < 2:
             raise ValueError(
-                f"groups holds a single group, {labels[rows[0]]!r}; expected at least two, to leave one out"
+                f"groups holds a single group, {labels[rows].tolist()[0]!r}; expected at least two, to leave one out"
             )
     return weight, group, None if len(rows) == n else rows
 
