@@ -46,6 +46,7 @@ docs: export MPLBACKEND = Agg
 docs: $(VENV)/.installed-tests
 	MERCER_DATA= $(BIN)/sphinx-build -b html -W --keep-going --nitpicky --jobs 2 --quiet docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
+	$(BIN)/python docs/check_pages.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 dist: $(VENV)/.installed-tests

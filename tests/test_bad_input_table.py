@@ -3,6 +3,7 @@
 Tables of (bad value, words of the message) are crossed with all estimators and readers; more than 800 cases.
 """
 
+import os
 import subprocess
 import sys
 from functools import cache
@@ -428,6 +429,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="has a device among its files")
 def test_commands(tmp_path):
     (tmp_path / "pairs.tsv").write_text("ab\tba\nabc\tcba\nb\tb\n")
     (tmp_path / "empty.tsv").write_text("")

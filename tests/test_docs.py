@@ -19,7 +19,7 @@ matplotlib.use("Agg")
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 site_tools = importlib.import_module("site_tools")
-check_links = importlib.import_module("check_links")
+check_links, check_pages = importlib.import_module("check_links"), importlib.import_module("check_pages")
 
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "auto_examples"} & set(path.parts))
 SESSIONS = [path for path in PAGES if "\n>>> " in path.read_text(encoding="utf-8")]
@@ -99,6 +99,22 @@ def test_broken_links_of_a_built_site_are_found(tmp_path, capsys):
         "a.html: https:/one.slash: not an address",
         "a.html: none.png: no such file",
     ]
+
+
+@pytest.mark.skipif(check_pages.BROWSER is None, reason="there is no Chromium to look at pages with")
+def test_wide_pages_and_missing_pictures_are_found(tmp_path, capsys):
+    (tmp_path / "drawn.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+    (tmp_path / "good.html").write_text('<div style="overflow:auto"><pre style="width:900px">wide</pre></div>')
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "good.html").write_text('<img src="../drawn.svg" loading="lazy">')
+    assert check_pages.main(tmp_path) == 0
+    assert "fits in 1200 and 500 pixels" in capsys.readouterr().out
+    (tmp_path / "more" / "bad.html").write_text('<img src="none.svg"><p style="width:800px">too wide</p>')
+    assert check_pages.main(tmp_path) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert "more/bad.html: 808 pixels wide in a window of 500" in first
+    assert "too wide" in first
+    assert second == "more/bad.html: the picture none.svg is not drawn"
 
 
 # -- API ---------------------------------------------------------------------------------------------------

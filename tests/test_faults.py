@@ -7,7 +7,6 @@ import errno
 import json
 import multiprocessing
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -24,10 +23,9 @@ from mercer import DependencyEstimator
 from mercer.core.files import written_atomically
 from mercer.kernels import Classes, Subsequence
 
-pytestmark = [
-    pytest.mark.skipif(os.name != "posix", reason="needs signals and limits of POSIX"),
-    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
-]
+resource = pytest.importorskip("resource", reason="needs signals and limits of POSIX")
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 ROOT = Path(__file__).parents[1]
 PATHS = os.pathsep.join([str(ROOT / "tests/support"), str(ROOT), *sys.path])
@@ -77,6 +75,9 @@ def until(holds, what):
 
 def alive(process):
     """Whether a process runs: one that has ended but was not waited for does not."""
+    if not Path("/proc/self/stat").exists():  # macOS
+        told = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+        return told.stdout.strip()[:1] not in ("", "Z")
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:

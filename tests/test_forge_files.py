@@ -1,14 +1,25 @@
 """Files for a public forge: workflows, forms of issues, hooks and the conda recipe say what their readers take."""
 
+import os
 import re
+import shutil
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from mercer._version import __version__
+from mercer.cli.main import app
 
 yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS, FORMS = ROOT / ".github/workflows", ROOT / ".github/ISSUE_TEMPLATE"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+COMMANDS = {command.callback.__name__ for command in app.registered_commands}
+SHELL = {"python", "make", "mercer", "printf", "cut", "test"}
+"""Commands that the machines of the forge have, or that the step before has installed."""
 SCHEMAS = {
     "github-workflows": sorted(WORKFLOWS.glob("*.yml")),
     "github-issue-forms": [FORMS / "bug.yml", FORMS / "feature.yml"],
@@ -54,7 +65,36 @@ def test_workflows_run_what_there_is(path):
         for step in job["steps"]:
             assert ("uses" in step) != ("run" in step)
             assert re.fullmatch(r"[\w-]+/[\w-]+@[\w./]+", step.get("uses", "a/b@v1"))
-            assert set(re.findall(r"\bmake (\w+)", step.get("run", ""))) <= targets
+            run = step.get("run", "")
+            assert set(re.findall(r"\bmake (\w+)", run)) <= targets
+            assert set(re.findall(r"^mercer (\w+)", run, re.MULTILINE)) <= COMMANDS
+            assert set(re.findall(r"python -m (\w+)", run)) <= {"pip", "pytest"}
+            assert {line.split()[0] for line in run.splitlines()} <= SHELL
+            for extra in re.findall(r"\.\[([\w,]+)\]", run):
+                assert set(extra.split(",")) <= set(PROJECT["optional-dependencies"])
+
+
+def test_a_matrix_has_systems_and_pythons_that_there_are():
+    """Names of machines that the forge offers; the Pythons are those of the classifiers, by another test."""
+    matrix = content(WORKFLOWS / "tests.yml")["jobs"]["tests"]["strategy"]["matrix"]
+    assert set(matrix) == {"os", "python"}
+    assert matrix["os"] == ["ubuntu-latest", "macos-latest", "windows-latest"]
+    named = {line.rpartition(" :: ")[2] for line in PROJECT["classifiers"] if line.startswith("Operating System")}
+    assert named == {"Linux", "MacOS", "Windows"}
+    assert all(type(each) is str for each in matrix["python"]), "3.10 without quotes would be 3.1"
+    used = set(re.findall(r"matrix\.(\w+)", (WORKFLOWS / "tests.yml").read_text(encoding="utf-8")))
+    assert used == set(matrix)
+
+
+def test_the_tag_of_a_release_is_the_version():
+    """The step that compares them is run by the shell, as on the forge."""
+    steps = content(WORKFLOWS / "release.yml")["jobs"]["build"]["steps"]
+    (check,) = [step["run"] for step in steps if "GITHUB_REF_NAME" in step.get("run", "")]
+    shell = shutil.which("sh") or pytest.skip("needs a shell")
+    for tag, code in ((f"v{__version__}", 0), ("v9.9", 1)):
+        assert (
+            subprocess.run([shell, "-c", check], cwd=ROOT, env=os.environ | {"GITHUB_REF_NAME": tag}).returncode == code
+        )
 
 
 def test_hooks_are_commands_of_the_test_environment():

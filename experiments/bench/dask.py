@@ -102,5 +102,5 @@ def read_part(strings: list[str], number: int, folder: str) -> list[str]:
         with reads.open("a") as file:
             file.write("x")
         if reads.stat().st_size == TURN:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
     return strings

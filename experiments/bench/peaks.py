@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -76,6 +75,8 @@ def held(measure: str) -> int:
         for line in _STATUS.read_text().splitlines():
             if line.startswith(f"{measure}:"):
                 return int(line.split()[1]) * 1024
+    import resource  # of POSIX alone
+
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return highest if sys.platform == "darwin" else highest * 1024
 

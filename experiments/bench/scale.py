@@ -148,6 +148,8 @@ def _cores_of(jobs: int) -> list[tuple[int, ...]]:
     """Return two cores of its own for each job, or none at all for one job."""
     if jobs == 1:
         return [()]
+    if not hasattr(os, "sched_getaffinity"):
+        raise ValueError(f"jobs={jobs} need cores of their own, which this system does not give; expected jobs=1")
     own = sorted(os.sched_getaffinity(0))
     if 2 * jobs > len(own):
         raise ValueError(f"jobs={jobs} need {2 * jobs} cores, two each; this process may use {len(own)}")

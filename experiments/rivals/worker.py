@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
@@ -102,12 +103,15 @@ def computed(job: Job, threads: int = 1, pipe: Connection | None = None) -> dict
 
 def _serve(pipe: Connection, threads: int, memory: float) -> None:
     """Answer jobs until the other end is closed."""
-    import resource
-
     from threadpoolctl import threadpool_limits
 
-    size = int(memory * 1e9)
-    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    with suppress(
+        ImportError, ValueError, OSError
+    ):  # systems without such limits, on which methods may take all memory
+        import resource
+
+        size = int(memory * 1e9)
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
     with open(os.devnull, "w") as nowhere:  # the chatter of libraries
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)

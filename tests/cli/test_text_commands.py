@@ -1,5 +1,6 @@
 """mercer fit and mercer predict: two columns in, answers out, and every way a file can be wrong."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import mercer
 from mercer.cli import predict as predict_command
 from mercer.cli.fit import Source, fit
+from mercer.cli.main import main
 from mercer.cli.presets import FitOptions, parse_kernel
 from mercer.io import lines
 from mercer.io.file_model import FileModel
@@ -61,6 +63,32 @@ def test_the_best_few_come_with_rank_and_score(tmp_path, model, mercer_command):
     assert np.all(np.diff(scores, axis=1) <= 0)
     single = mercer_command("predict", model, inputs)[1].splitlines()
     assert [row[2] for row in rows[::3]] == [line.split("\t")[1] for line in single]
+
+
+def test_few_pairs_are_owned_up_to(tmp_path, mercer_command):
+    path, strange = tmp_path / "pairs.tsv", tmp_path / "strange.txt"
+    path.write_text("recieve\treceive\nseperate\tseparate\nrecive\treceive\nseprate\tseparate\n")
+    strange.write_text("recieve\nxyzzy\n")
+    status, _, err = mercer_command("fit", path, "--effort", "fast", "-o", tmp_path / "m")
+    assert status == 0
+    assert "4 pairs are few: this loss is the mean of 4 answers, each by a model of the other 3" in err
+    assert "doubts are learned from 20 pairs on" in err
+    out = mercer_command("predict", tmp_path / "m", strange)[1]
+    assert [line.split("\t")[-1] for line in out.splitlines()] == ["", "doubtful"]
+
+
+def test_answers_are_utf8_whatever_the_encoding_of_the_system(tmp_path, monkeypatch):
+    """Files and pipes get what the readers take; Windows would write them in another encoding."""
+    (tmp_path / "pairs.tsv").write_text("a→b\tα→β\nb→a\tβ→α\na→a\tα→α\n", encoding="utf-8")
+    fit(Source(str(tmp_path / "pairs.tsv")), tmp_path / "m", FitOptions(effort="fast"), lambda sentence: None)
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="cp1252"))
+    monkeypatch.setattr(sys, "argv", ["mercer", "predict", str(tmp_path / "m"), str(tmp_path / "pairs.tsv")])
+    with pytest.raises(SystemExit) as done:
+        main()
+    sys.stdout.flush()
+    assert not done.value.code
+    assert written.getvalue().decode("utf-8").startswith("a→b\t")
 
 
 def test_bad_lines_are_named_by_number(tmp_path, mercer_command):

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from mercer import AutoEstimator, DependencyEstimator
 from mercer.core.collections import as_objects
 from mercer.decoders import EachOf
-from mercer.kernels import Classes, Gaussian, Precomputed
+from mercer.kernels import Classes, Gaussian, Precomputed, Subsequence
 from mercer.losses import F1, ZeroOne
 from mercer.uncertainty.doubt_scale import DoubtScale, ScoredAnswers
 from mercer.uncertainty.doubts import signs_of
@@ -65,8 +65,23 @@ def test_inputs_beyond_all_others_are_marked_with_few_pairs_too():
     found = model.doubts([[0.0, 0.0], [50.0, -50.0]])
     assert found.marked.tolist() == [False, True]
     assert found.doubt[1] == 1.0
-    two = DependencyEstimator(Gaussian(1.0), Classes(), alpha=0.1).fit(X[:4], ["a", "b"] * 2)
-    assert not two.doubts([[50.0, -50.0]]).marked.any()  # four pairs do not tell what is usual
+
+
+@pytest.mark.parametrize("n", [2, 4, 7])
+def test_few_pairs_tell_inputs_that_are_farther_away_than_they_are_from_each_other(n):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    model = DependencyEstimator(Gaussian(1.0), Classes(), alpha=0.1).fit(X, ["a", "b"] * (n // 2) + ["a"] * (n % 2))
+    found = model.doubts([*X, X.mean(axis=0), [50.0, -50.0]])
+    assert found.marked.tolist() == [False] * (n + 1) + [True]
+    words = ["recieve", "seperate", "recive", "seprate", "reseive", "separete", "receve"][:n]
+    right = ["receive" if word[0] == "r" else "separate" for word in words]
+    for model in (
+        DependencyEstimator(Subsequence(2).normalized(), Classes(), alpha=0.1),
+        AutoEstimator(effort="fast", random_state=0),
+    ):
+        model.fit(words, right)
+        for candidates in (None, ["receive", "separate", "deceive"]):
+            assert model.doubts(["xyzzy", "receiv", "recieve"], candidates).marked.tolist() == [True, False, False]
 
 
 @pytest.fixture(scope="module")

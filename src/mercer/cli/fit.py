@@ -18,6 +18,7 @@ from mercer.io.schema import SETS, Asked, Schema
 from mercer.io.types import hint
 from mercer.report.progress import tracked
 from mercer.saving import require_skops, save
+from mercer.uncertainty.doubt_scale import FEWEST
 
 _OFTEN = 4  # labels occur so often on average, and one cell in so many holds several
 _SHOWN = 5  # rows of the leaderboard that are told
@@ -173,10 +174,18 @@ def summary(model: FileModel) -> Iterator[str]:
     for side in ("inputs", "outputs"):
         yield f"{side} taken for {kinds[side]}: {told[side]}"
     yield f"left-out loss {estimator.left_out_loss_:.4g}: {told['loss']}"
+    if model.pairs < FEWEST:
+        yield from few_pairs(model.pairs)
     for row in [entry for entry in estimator.leaderboard_ if entry.weight > 0.005][:_SHOWN]:
         yield f"  {row.weight:4.0%}  {shortened(f'{row.learner} {row.kernel}', 46):46}  loss {row.loss:.4g}"
     if "model" in told:
         yield told["model"]
+
+
+def few_pairs(n: int) -> Iterator[str]:
+    """Yield sentences about a loss that was measured on few pairs."""
+    yield f"{n} pairs are few: this loss is the mean of {n} answers, each by a model of the other {n - 1}"
+    yield f"add pairs: an output that occurs once is unknown when it is left out, and doubts are learned from {FEWEST} pairs on"
 
 
 def reasons(model: FileModel) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +28,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; an error of the user gives one line and exit status 2."""
+    if isinstance(sys.stdout, TextIOWrapper) and not sys.stdout.isatty() and "PYTHONIOENCODING" not in os.environ:
+        sys.stdout.reconfigure(encoding="utf-8")  # as the readers take it, on Windows too
     try:
         app(prog_name="mercer")
     except (ValueError, OSError, MemoryError, ImportError) as error:

@@ -23,13 +23,7 @@ def gathered(records: Records, options: ReadOptions, path: str) -> Records:
             f"--curve {','.join(curve)}; expected the columns of the curve and of the position, of {known}"
         )
     name, at = curve
-    positions, bad = _numbers(records, at)
-    rows: dict[Any, list[int]] = {}
-    for i, own in enumerate(records.columns[name]):
-        if own is None:
-            bad[i] = BadRecord(records.where(i, name), "an empty cell; expected the name of a curve")
-        elif i not in bad:
-            rows.setdefault(own, []).append(i)
+    rows, positions, bad = _rows(records, name, at)
     values = {each: list(column) for each, column in records.columns.items() if each not in curve}
     varying = [
         each for each, column in values.items() if any(len({column[i] for i in own}) > 1 for own in rows.values())
@@ -42,10 +36,14 @@ def gathered(records: Records, options: ReadOptions, path: str) -> Records:
     for each in varying:
         numbers, wrong = _numbers(records, each)
         bad |= wrong
-        points = [
-            ([positions[i] for i in own if numbers[i] is not None], [numbers[i] for i in own if numbers[i] is not None])
-            for own in rows.values()
-        ]
+        points = []
+        for curve_name, own in rows.items():
+            there = [i for i in own if numbers[i] is not None]
+            points.append(([positions[i] for i in there], [numbers[i] for i in there]))
+            if len(there) < 2:
+                few = f"the curve {curve_name} has {len(there)} value{'s' * (len(there) != 1)}; expected at least two"
+                short = BadRecord(records.where(own[0], each), few)
+                raise ValueError(f"{path}: {next((bad[i] for i in own if i in bad), short)}")
         try:
             grid, curves, regular = on_grid(points, options.grids.get(each))
         except ValueError as error:
@@ -78,6 +76,23 @@ def scattered(rows: list[dict[str, Any]], curve: tuple[str, ...], grid: list[flo
             place = int(position) if whole else position
             found.append({name: row.get(name), at: place} | {key: row[key][j] for key in kept} | scalars)
     return found
+
+
+def _rows(records: Records, name: str, at: str) -> tuple[dict[Any, list[int]], list[Any], dict[int, BadRecord]]:
+    """Return the rows of each curve, the positions of all rows, and the rows that cannot be used."""
+    positions, bad = _numbers(records, at)
+    taken: dict[Any, dict[float, int]] = {}
+    for i, (own, place) in enumerate(zip(records.columns[name], positions, strict=True)):
+        if own is None:
+            bad[i] = BadRecord(records.where(i, name), "an empty cell; expected the name of a curve")
+        elif place is None:
+            bad.setdefault(i, BadRecord(records.where(i, at), "an empty cell; expected a position"))
+        elif place in (of_curve := taken.setdefault(own, {})):
+            first = f"the position of {records.where(of_curve[place])}, of the same curve"
+            bad[i] = BadRecord(records.where(i, at), f"{place:g}, which is {first}; expected each position once")
+        else:
+            of_curve[place] = i
+    return {own: list(found.values()) for own, found in taken.items()}, positions, bad
 
 
 def _numbers(records: Records, column: str) -> tuple[list[Any], dict[int, BadRecord]]:

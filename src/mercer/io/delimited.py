@@ -47,7 +47,7 @@ def _read(path: str, options: ReadOptions, separator: str | None) -> Records:
     first = [cell.strip() for cell in rows[0][1]]
     named = options.header if options.header is not None else _is_header(rows, options.names, separator)
     if named:
-        _check_names(path, rows[0][0], first)
+        check_names(path, rows[0][0], first)
         names = first
         del rows[0]
         if not rows:
@@ -115,7 +115,8 @@ def _is_header(rows: list[Row], names: tuple[str, ...], separator: str | None) -
     return any(others and all(is_number(cells[j]) for cells in others) for j in range(len(first)))
 
 
-def _check_names(path: str, number: int, names: list[str]) -> None:
+def check_names(path: str, number: int, names: list[str]) -> None:
+    """Raise ValueError for a column without a name, with an endless one, or with that of another column."""
     for j, name in enumerate(names, start=1):
         if not name:
             raise ValueError(f"{path}: line {number}, column {j} has no name; expected a name for every column")

@@ -30,6 +30,12 @@ def read_fasta(path: str, options: ReadOptions) -> Records:
     if not found:
         raise ValueError(f"{path}: {bad[0] if bad else 'the file is empty; expected lines that begin with >'}")
     wrong = {number for number, _, lines in found if "" in lines}
+    for number, head, _ in found:
+        names = [name for name, _ in _FIELD.findall(head)]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            bad.append(BadRecord(f"line {number}", f"the column {twice!r} is there twice"))
+            wrong.add(number)
     bad += [BadRecord(f"line {n}", f"{head!r:.30} has no sequence") for n, head, lines in found if not lines]
     kept = [(number, head, "".join(lines)) for number, head, lines in found if lines and number not in wrong]
     fields = [dict(_FIELD.findall(head)) for _, head, _ in kept]

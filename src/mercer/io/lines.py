@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,6 +86,26 @@ def regular_file(path: str | Path, what: str) -> Path:
     require_size(path, found.stat().st_size)
     if found.stat().st_size == 0:
         raise ValueError(f"{path}: the file is empty; expected {what}")
+    return found
+
+
+def text_file(path: str | Path, what: str, field: str, end: str) -> Path:
+    """Return the path of a regular file whose lines are text, for a parser of its own.
+
+    Each `field`, a pattern whose first group is its name, may occur once in a record; a line like the pattern `end` ends one.
+    """
+    bad: list[BadRecord] = []
+    found, seen = regular_file(path, what), set[str]()
+    for number, text in text_lines(path, bad):
+        if re.match(end, text, re.IGNORECASE):
+            seen.clear()
+        matched = re.match(field, text, re.IGNORECASE)
+        name = "" if matched is None else matched[1].lower()
+        if name in seen:
+            bad.append(BadRecord(f"line {number}", f"the column {name!r} is there twice in one record"))
+        seen |= {name} if name else set()
+    if bad:
+        raise ValueError(f"{path}: {min(bad, key=lambda each: int(each.where.split()[1]))}")
     return found
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.io.lines import regular_file, text_lines
+from mercer.io.delimited import check_names
+from mercer.io.lines import text_file, text_lines
 from mercer.io.records import BadRecord, ReadOptions, Records
 from mercer.structures.molecules.fingerprints import molecule, rdkit
 
 MOST_MOLECULES = 2_000_000
 _HEADS = ("smiles", "molecule", "canonical_smiles")
+_PROPERTY, _END = r">.*<(.+)>", r"\$\$\$\$"
 
 
 def read_sdf(path: str, options: ReadOptions) -> Records:
     """Read the columns molecule (a SMILES), name, and the properties of the file."""
     chemistry = rdkit()
-    file = regular_file(path, "an SDF file")
+    file = text_file(path, "an SDF file", _PROPERTY, _END)
     bad: list[BadRecord] = []
     rows: list[tuple[int, dict[str, Any]]] = []
     with chemistry.rdBase.BlockLogs(), file.open("rb") as stream:
@@ -23,7 +25,7 @@ def read_sdf(path: str, options: ReadOptions) -> Records:
             if number > MOST_MOLECULES:
                 raise ValueError(f"{path} has more than {MOST_MOLECULES} molecules; cut it into smaller files")
             if found is None or found.GetNumAtoms() == 0:
-                why = "which rdkit cannot read" if found is None else "which has no atoms"
+                why = "rdkit cannot read it" if found is None else "it has no atoms"
                 bad.append(BadRecord(f"molecule {number}", f"{why}; drop or mend it"))
                 continue
             name = found.GetProp("_Name") if found.HasProp("_Name") else ""
@@ -37,20 +39,25 @@ def read_sdf(path: str, options: ReadOptions) -> Records:
 
 
 def read_smiles(path: str, options: ReadOptions) -> Records:
-    """Read a SMILES per line, then a name or further columns, separated by spaces or tabs."""
+    """Read a SMILES per line, then its name; under a header, as many columns as it has, separated by spaces or tabs."""
     rdkit()
     bad: list[BadRecord] = []
-    rows = [(number, text.split()) for number, text in text_lines(path, bad) if text.strip()]
-    if not rows:
+    lines = [(number, text) for number, text in text_lines(path, bad) if text.strip()]
+    if not lines:
         raise ValueError(f"{path}: {bad[0] if bad else 'the file is empty; expected a SMILES per line'}")
-    head = ["molecule", "name"]
-    if options.header or (options.header is None and rows[0][1][0].lower() in _HEADS):
-        head, rows = ["molecule", *rows[0][1][1:]], rows[1:]
-        if not rows:
+    named = options.header or (options.header is None and lines[0][1].split()[0].lower() in _HEADS)
+    head = ["molecule", *lines[0][1].split()[1:]] if named else ["molecule", "name"]
+    if named:
+        check_names(path, lines[0][0], head)
+        if len(lines) == 1:
             raise ValueError(f"{path}: line 1 holds names of columns and nothing follows them")
+    rows = [(number, text.strip().split(maxsplit=-1 if named else 1)) for number, text in lines[named:]]
     width = min(len(head), max(len(cells) for _, cells in rows))
     kept: list[tuple[int, list[str]]] = []
     for number, cells in rows:
+        if named and len(cells) != len(head):
+            bad.append(BadRecord(f"line {number}", f"expected {len(head)} columns, found {len(cells)}"))
+            continue
         try:
             molecule(cells[0])
         except ValueError:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.io.lines import regular_file
+from mercer.io.lines import text_file
 from mercer.io.records import BadRecord, ReadOptions, Records, require_package
 from mercer.structures.molecules.fingerprints import molecule
 from mercer.structures.molecules.spectra import MassSpectrum
@@ -18,22 +18,23 @@ ADDUCTS = {
     "[M-H]-": -1.007276, "[M+Cl]-": 34.969402, "[M+FA-H]-": 44.998201,
 }  # fmt: skip
 """Mass that an ion of charge one has more than its molecule."""
+_FIELD = r"(smiles|pepmass|precursor_?mz)\s*[=:]"  # others may repeat
 _DROPPED = frozenset(["peak_comments", "num_peaks", "peptide_modifications"])
 
 
 def read_mgf(path: str, options: ReadOptions) -> Records:
     """Read the columns spectrum and precursor_mz, and the metadata."""
-    return _read(path, "load_from_mgf", "an MGF file")
+    return _read(path, "load_from_mgf", "an MGF file", "END IONS")
 
 
 def read_msp(path: str, options: ReadOptions) -> Records:
     """Read the columns spectrum and precursor_mz, and the metadata."""
-    return _read(path, "load_from_msp", "an MSP file")
+    return _read(path, "load_from_msp", "an MSP file", r"\s*$|name:")
 
 
-def _read(path: str, loader: str, what: str) -> Records:
+def _read(path: str, loader: str, what: str, end: str) -> Records:
     importing = require_package("matchms.importing", "reading mass spectra", "spectra")
-    file = regular_file(path, what)
+    file = text_file(path, what, _FIELD, end)
     logging.getLogger("matchms").setLevel(logging.ERROR)
     bad: list[BadRecord] = []
     rows: list[tuple[int, dict[str, Any]]] = []

@@ -113,8 +113,11 @@ def type_of(values: list[Any], typed: bool) -> str:
         return "number"
     if all(isinstance(value, datetime.date) for value in present):
         return "date"
+    numbers = sum(
+        is_number(value) if isinstance(value, str) else isinstance(value, Real | Decimal) for value in present
+    )
     simple = sum(isinstance(value, str | Real | Decimal) for value in present)
-    return "text" if simple == len(present) else "object"
+    return "object" if simple < len(present) else "number" if _mostly(numbers, len(present)) else "text"
 
 
 def hint(values: list[Any]) -> str | None:
@@ -146,4 +149,9 @@ def _type_of_text(present: list[str], typed: bool) -> str:
     if all(cell.lower() in _TRUTH for cell in cells):
         return "category"
     numbers = sum(map(is_number, cells))
-    return "number" if numbers == len(cells) or (numbers >= _FEWEST and numbers >= _MOSTLY * len(cells)) else "text"
+    return "number" if numbers == len(cells) or _mostly(numbers, len(cells)) else "text"
+
+
+def _mostly(numbers: int, cells: int) -> bool:
+    """True if the other cells are taken for mistakes."""
+    return numbers >= _FEWEST and numbers >= _MOSTLY * cells

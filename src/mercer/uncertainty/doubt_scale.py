@@ -13,11 +13,33 @@ from sklearn.isotonic import isotonic_regression
 
 FEWEST = 20
 """Fewest pairs from which expected losses are learned."""
-_FOLDS = 5
-_FEWEST_LIMITED, _MARGIN = 8, 0.5
-_SLACK = 1e-9  # relative difference of expected losses that counts as a tie
-_LEAST, _MOST, _FEWEST_MARKED = 0.02, 0.2, 4  # shares of known pairs that may be marked, and the fewest pairs
-_CLEARLY = 2.5  # standard errors by which the loss of the marked ones is higher
+FEWEST_LIMITED = 8
+"""Fewest pairs from which a limit of each sign is learned."""
+SLACK = 1e-9
+"""Relative difference of expected losses, or distances, that counts as a tie."""
+_FOLDS, _MARGIN = 5, 0.5
+
+
+class LevelRule(NamedTuple):
+    """The rule that sets the level from which answers are doubtful; ``python -m experiments reproduce doubts`` compares some.
+
+    Attributes
+    ----------
+    clearly : float
+        Standard errors by which the mean loss of the pairs at the level or above exceeds that of the others.
+    least, most : floats
+        Shares of known pairs that may reach it.
+    fewest : int
+        Fewest pairs that may.
+    """
+
+    clearly: float = 2.5
+    least: float = 0.02
+    most: float = 0.2
+    fewest: int = 4
+
+
+RULE = LevelRule()
 
 
 class ScoredAnswers(NamedTuple):
@@ -67,7 +89,7 @@ class DoubtScale:
     weights : array
         Those of the curves, then that of a constant, the mean loss.
     known : array (m,)
-        Expected losses of the known pairs, in order.
+        Expected losses of the known pairs.
     level : float
         The expected loss from which an answer is doubtful.
     mean, marked, others : floats
@@ -118,12 +140,12 @@ class DoubtScale:
         design = np.column_stack([apart, np.full(len(losses), mean)])
         weights = nnls(design, losses)[0]
         expected = design @ weights
-        level, marked = _level(expected, losses)
+        level, marked = doubtful_level(expected, losses)
         return cls(
             scored,
             [_curve(signs[:, j], losses) for j in columns],
             weights,
-            np.sort(expected),
+            expected,
             level,
             mean,
             float(np.mean(losses[marked])) if marked.any() else np.nan,
@@ -147,9 +169,9 @@ class DoubtScale:
         """Return the share of known pairs with a smaller expected loss, ties counting half; NaN if nothing was learned."""
         if not len(self.known):
             return np.full(len(expected), np.nan)
-        slack = _SLACK * float(np.max(np.abs(self.known)))
-        below = np.searchsorted(self.known, expected - slack, side="left")
-        return (below + np.searchsorted(self.known, expected + slack, side="right")) / (2.0 * len(self.known))
+        known, slack = np.sort(self.known), SLACK * float(np.max(np.abs(self.known)))
+        below = np.searchsorted(known, expected - slack, side="left")
+        return (below + np.searchsorted(known, expected + slack, side="right")) / (2.0 * len(known))
 
 
 def _finite(signs: np.ndarray) -> np.ndarray:
@@ -162,10 +184,10 @@ def _finite(signs: np.ndarray) -> np.ndarray:
 
 
 def _limits(signs: np.ndarray) -> np.ndarray:
-    if len(signs) < _FEWEST_LIMITED:
+    if len(signs) < FEWEST_LIMITED:
         return np.full(signs.shape[1], np.inf)
     top = np.max(signs, axis=0)
-    return top + _MARGIN * (top - np.median(signs, axis=0)) + _SLACK * np.abs(top)
+    return top + _MARGIN * (top - np.median(signs, axis=0)) + SLACK * np.abs(top)
 
 
 def _curve(sign: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -183,14 +205,22 @@ def _folds(units: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield ~held_out, held_out
 
 
-def _level(expected: np.ndarray, losses: np.ndarray) -> tuple[float, np.ndarray]:
-    """The level from which losses are highest above the others, in standard errors, and the pairs from it on."""
-    slack = _SLACK * float(np.max(np.abs(expected)))
-    best, level, marked = _CLEARLY, np.inf, np.zeros(len(expected), dtype=bool)
+def doubtful_level(expected: np.ndarray, losses: np.ndarray, rule: LevelRule = RULE) -> tuple[float, np.ndarray]:
+    """Return the level of expected losses from which losses are highest above the others, in standard errors; and who reaches it.
+
+    Examples
+    --------
+    >>> losses = np.where(np.arange(100) < 10, 1.0, 0.1)
+    >>> level, marked = doubtful_level(losses + 0.01 * np.arange(100) % 0.05, losses)
+    >>> round(level, 2), int(np.count_nonzero(marked))
+    (1.0, 10)
+    """
+    slack = SLACK * float(np.max(np.abs(expected)))
+    best, level, marked = rule.clearly, np.inf, np.zeros(len(expected), dtype=bool)
     for value in np.unique(expected) - slack:
         own = expected >= value
         few = int(np.count_nonzero(own))
-        if _LEAST * len(own) <= few <= _MOST * len(own) and few >= _FEWEST_MARKED:
+        if rule.least * len(own) <= few <= rule.most * len(own) and few >= rule.fewest:
             gap = np.mean(losses[own]) - np.mean(losses[~own])
             error = np.sqrt(np.var(losses[own]) / few + np.var(losses[~own]) / (len(own) - few))
             if gap > best * error:

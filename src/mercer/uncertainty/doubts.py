@@ -13,7 +13,7 @@ from mercer.decoders.base import best
 from mercer.decoders.pool import LeftOut, left_out
 from mercer.kernels.base import Kernel
 from mercer.uncertainty.calibrated import CalibratedAnswers
-from mercer.uncertainty.doubt_scale import DoubtScale, ScoredAnswers
+from mercer.uncertainty.doubt_scale import FEWEST_LIMITED, SLACK, DoubtScale, ScoredAnswers
 from mercer.uncertainty.nearest import nearest, nearness
 
 _MOST, _MOST_CHOSEN = 1000, 400  # most known pairs that are answered, and that are among given candidates
@@ -53,7 +53,8 @@ class DoubtAnswers(CalibratedAnswers):
         It is learned from pairs that were not trained on: those given to `calibrate`, or training pairs left out in turn. Signs
         of doubt are the score of the answer and its lead over the second best (for a vector its distance from the mean
         output), the distance of the input from all training inputs, and the losses of the known pairs that are nearest to it;
-        see `mercer.uncertainty.DoubtScale`. With fewer than 20 known pairs, only answers beyond all of them are marked.
+        see `mercer.uncertainty.DoubtScale`. With fewer than 20 known pairs, only answers beyond all of them are marked, and
+        with fewer than 8, answers to inputs that are as far from all of theirs as any two of these are from each other.
 
         Parameters
         ----------
@@ -145,6 +146,9 @@ class DoubtAnswers(CalibratedAnswers):
         scale = DoubtScale.fitted(signs, scored, by_answers)
         if by_answers and scored.signs.shape[1] == 1:
             scale.limits[0] = np.inf  # a vector far from the mean may be right
+        if inputs is not None and self._nearness_ is not None and len(scored.rows) < FEWEST_LIMITED:
+            apart = nearest(self._nearness_, inputs, inputs, len(scored.rows))[0]
+            scale.limits[-2] = (1.0 - SLACK) * np.max(apart)  # as far from all inputs as these are from each other
         return scale
 
     def _inputs_of_scored(self, scored: ScoredAnswers) -> Collection | None:
