@@ -30,6 +30,8 @@ EXPERIMENTS: dict[str, str] = {
     "coverage-groups": "beyond.coverage_groups:CoverageOfGroups",
     "massbank": "beyond.massbank:MassBank",
     "candidates": "beyond.candidates:NewCandidates",
+    "spelling-command": "beyond.spelling_command:SpellingCommand",
+    "doubts": "beyond.doubts:DoubtLevels",
     "qm9-graphs": "beyond.qm9_graphs:SmilesToGraph",
     "bibtex": "beyond.bibtex:Bibtex",
     "multilabel": "beyond.multilabel:MultiLabelSets",

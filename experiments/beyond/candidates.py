@@ -74,16 +74,16 @@ class NewCandidates(Experiment):
 
     def run(self, piece: Piece) -> Outcome:
         """Fit with the loss, then choose among the candidates by each score."""
-        task = _task(piece.settings["task"], piece.settings["small"])
+        chosen = task(piece.settings["task"], piece.settings["small"])
         loss = LOSSES[piece.settings["task"]][piece.settings["loss"]]
-        model = DependencyEstimator(task.input_kernel, task.output_kernel, alpha=task.alpha, loss=loss)
-        model.fit(task.X, task.y)
-        hits = {CHOSEN: task.hits(model)}
+        model = DependencyEstimator(chosen.input_kernel, chosen.output_kernel, alpha=chosen.alpha, loss=loss)
+        model.fit(chosen.X, chosen.y)
+        hits = {CHOSEN: chosen.hits(model)}
         for name, decoder in GIVEN.items():
             if not (isinstance(decoder, ExpectedLoss) and loss in (None, "kernel")):
-                kernels = (task.input_kernel, task.output_kernel)
+                kernels = (chosen.input_kernel, chosen.output_kernel)
                 given = DependencyEstimator(*kernels, alpha=model.alpha_, loss=loss, decoder=decoder)
-                hits[name] = task.hits(given.fit(task.X, task.y))
+                hits[name] = chosen.hits(given.fit(chosen.X, chosen.y))
         return {**piece.settings, "hits": hits, "reason": model.candidate_rule_.reason, "alpha": model.alpha_}
 
     def rows(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
@@ -110,7 +110,9 @@ class NewCandidates(Experiment):
 
 
 @dataclass(frozen=True)
-class _Task:
+class Task:
+    """Kernels, training pairs, test inputs with their outputs, and candidates."""
+
     input_kernel: Kernel
     output_kernel: Kernel
     alpha: Any
@@ -121,18 +123,20 @@ class _Task:
     candidates: Any
 
     def hits(self, model: DependencyEstimator) -> list[int]:
+        """Return 1 for each right answer of a model, 0 for the others."""
         found = model.predict(self.queries, candidates=self.candidates)
         return [int(one == right) for one, right in zip(found, self.truth, strict=True)]
 
 
-def _task(name: str, small: bool) -> _Task:
+def task(name: str, small: bool) -> Task:
+    """Return one of the tasks."""
     sizes = (SMALL if small else FULL)[name]
     if name == SPECTRA:
         data = massbank._data(small)
         known, new = np.flatnonzero(~data.is_test), np.flatnonzero(data.is_test)
         inputs = GaussianOf(Precomputed(massbank._input_gram(small, 0.25, None)), scale=1.0)
         outputs = Precomputed(massbank._output_gram(small, "plain"))
-        return _Task(inputs, outputs, LeaveOneOut(ALPHAS), known, known, new, new, new)
+        return Task(inputs, outputs, LeaveOneOut(ALPHAS), known, known, new, new, new)
     rng = np.random.default_rng(SEED)
     strings: Kernel = Subsequence(2).normalized()
     spelling = name == SPELLING
@@ -143,7 +147,7 @@ def _task(name: str, small: bool) -> _Task:
     train, candidates = drawn[: sizes[0]], drawn[sizes[0] :]
     test = candidates[: sizes[1]]
     seen = [[misspelt(word, letters, rng) for word in part] if spelling else part for part in (train, test)]
-    return _Task(strings if spelling else Tanimoto(), strings, "loo", seen[0], train, seen[1], test, candidates)
+    return Task(strings if spelling else Tanimoto(), strings, "loo", seen[0], train, seen[1], test, candidates)
 
 
 def misspelt(word: str, letters: list[str], rng: np.random.Generator) -> str:
