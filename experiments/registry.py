@@ -40,6 +40,7 @@ EXPERIMENTS: dict[str, str] = {
     "faces": "beyond.faces:FrontViews",
     "g2p": "beyond.g2p:Pronunciation",
     "inflection": "beyond.inflection:InflectedForms",
+    "word-parts": "beyond.word_parts:WordParts",
     "weston-open": "beyond.weston_open:OpenEnds",
     "covariance-sizes": "beyond.covariance_sizes:LargerData",
     "entangled-structures": "beyond.entangled_structures:EntangledStructures",

@@ -86,7 +86,7 @@ def inflected(sizes: WordSizes) -> Rows:
     """Measure the time to predict Finnish forms."""
     task = load_inflection("finnish", "medium")
     train, new = task.train.first(sizes.lemmas), task.dev.first(sizes.forms)
-    model = Inflection().fit(train.requests, train.forms)
+    model = Inflection(n_jobs=JOBS).fit(train.requests, train.forms)
     model.predict(new.requests[:2])  # compile
     return [
         _row("predict Finnish forms", lambda: model.predict(new.requests), sizes.repeats, INFLECT, len(new.requests))

@@ -37,3 +37,25 @@ def test_words_and_phones():
     assert not set(data.train.words) & set(data.test.words)
     with pytest.raises(ValueError, match="language='xx'; expected 'ady', 'ice'"):
         load_pronunciations("xx")
+
+
+def test_parts_are_judged_on_words_left_out(tmp_path):
+    parts = experiment("word-parts")
+    result = reproduce(parts, tmp_path, small=True)
+    wrong = {row["method"]: row for row in result.rows if row["metric"] == "wrong, %"}
+    assert {"all scores", "with joint n-grams", "without network", "best of the candidates"} <= wrong.keys()
+    assert wrong["best of the candidates"]["value"] <= wrong["all scores"]["value"]
+    changes = {row["method"]: row for row in result.rows if row["metric"].startswith("difference")}
+    for method, row in changes.items():
+        assert row["value"] == pytest.approx(wrong[method]["value"] - wrong["all scores"]["value"])
+
+
+def test_differences_are_paired_and_languages_count_alike():
+    outcomes = [
+        {"task": "g2p", "language": "a", "wrong": {"all scores": [1, 0, 0, 0], "other": [1, 1, 0, 0]}},
+        {"task": "g2p", "language": "b", "wrong": {"all scores": [0, 1], "other": [0, 1]}},
+    ]
+    rows = experiment("word-parts").rows(outcomes)
+    (change,) = [row for row in rows if row["metric"].startswith("difference")]
+    assert change["value"] == pytest.approx(12.5)
+    assert change["error"] == pytest.approx(100 * (0.25 * 0.75 / 4) ** 0.5 / 2)

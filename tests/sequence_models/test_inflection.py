@@ -8,6 +8,7 @@ from sklearn.base import clone
 import mercer
 from mercer import Inflection
 from mercer.losses import EditDistance
+from mercer.sequence_models import inflection_models
 from mercer.sequence_models.edits import Vowels
 from mercer.sequence_models.harmony import Harmony
 from mercer.sequence_models.inflection import Request, as_requests
@@ -167,6 +168,24 @@ def test_unseen_letters_and_tags_have_a_rule(model):
     assert model.predict([("ξøxen", "V;PRS;1;SG")])[0].startswith("ξø")
     assert model.predict([("papen", "V;PRS;1;SG;EVIDENTIAL")])[0] == model.predict([("papen", "V;PRS;1;SG")])[0]
     assert model.predict([("a", "V;PRS;1;SG"), ("en", "N")]).shape == (2,)
+
+
+def test_tags_of_another_language_have_a_rule(monkeypatch, capsys):
+    monkeypatch.setattr(inflection_models, "_ENOUGH", 8)
+    model = Inflection(rounds=2, sample=50, n_jobs=2, verbose=1).fit(X, Y)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"{len(X)} forms: {part}" for part in ("trust", "scripts", "transducer", "networks")
+    ]
+    assert all(line.endswith("s left") for line in lines[:-1])
+    asked = [("papen", "ADJ;GENDERED;ESS;ĞÄ"), ("мама", "ACC"), ("papen", ""), ("papen", TAGS[0])]
+    ranked = model.rank(asked)
+    assert all(len(each.objects) and np.isfinite(each.scores).all() for each in ranked)
+    assert ranked[1].objects[0].startswith("ма")
+    # unknown tags have no effect of their own, whatever they are
+    assert model.predict([("papen", "A;B")]) == model.predict([("papen", "C;D")])
+    with pytest.raises(ValueError, match="verbose=-1; expected 0, or 1"):
+        Inflection(verbose=-1).fit(X, Y)
 
 
 def test_a_lemma_no_script_fits_is_its_own_form():

@@ -24,11 +24,11 @@ def probabilities(networks, rows, classes=(0, 1, 2, 3)):
 
 
 def test_the_slope_is_that_of_the_loss():
-    networks = Networks(members=1, size=3, hidden=5, dropout=0.0, epochs=1).fit(TASK, 6, FEATURES)
+    networks = Networks(members=1, size=3, hidden=5, dropout=0.0, epochs=1, batch=len(ROWS), rate=0.0)
+    task = Task(ROWS, CLASSES, np.arange(240) % 2, np.asarray([[True] * 4, [True] * 4]))
+    networks.fit(task, 6, FEATURES)
+    slope = networks._descend(0, task, 1, 0.0)  # a step of length zero
     networks.weights_, networks.features_ = networks.weights_.astype(float), networks.features_.astype(float)
-    weights, slope = networks._parts(networks.weights_[0]), np.zeros(networks.weights_.shape[1])
-    mask = np.zeros((len(ROWS), 4))
-    networks._slope(weights, ROWS, CLASSES, mask, networks._parts(slope), np.random.default_rng(0))
 
     def loss():
         return -np.mean(probabilities(networks, ROWS)[np.arange(len(ROWS)), CLASSES])
@@ -39,7 +39,20 @@ def test_the_slope_is_that_of_the_loss():
             networks.weights_[0, place] += change
             sides.append(loss())
         networks.weights_[0, place] += 1e-5
-        assert (sides[0] - sides[1]) / 2e-5 == pytest.approx(slope[place], abs=1e-7)
+        assert (sides[0] - sides[1]) / 2e-5 == pytest.approx(slope[place], abs=1e-6)
+
+
+def test_classes_a_kind_cannot_have_get_no_slope():
+    allowed = np.asarray([[True, True, False, True], [True, True, False, False]])
+    classes = np.where(np.arange(240) % 2, CLASSES % 2, np.where(CLASSES == 2, 3, CLASSES))
+    task = Task(ROWS, classes, np.arange(240) % 2, allowed)
+    networks = Networks(members=1, epochs=3).fit(task, 6, np.zeros((4, 1)))
+    start = Networks(members=1, epochs=3, rate=0.0).fit(task, 6, np.zeros((4, 1)))
+    changed = np.abs(networks._parts(networks.weights_[0]).outward - start._parts(start.weights_[0]).outward).sum(
+        axis=1
+    )
+    assert changed[2] == 0.0
+    assert (changed[[0, 1, 3]] > 0.0).all()
 
 
 def test_a_rule_is_learned_and_more_rows_change_little():

@@ -160,8 +160,8 @@ def test_both_models_are_mixed_and_saved(monkeypatch, tmp_path):
     monkeypatch.setattr(inflection_models, "_ENOUGH", 8)
     X = [(lemma, ";".join(tags)) for lemma, tags in PAIRS]
     model = Inflection(rounds=3).fit(X, FORMS)
-    assert len(model.trust_) == 2 + len(FORM_SCORES)
-    assert np.all(model.trust_[:2] >= 0)
+    assert len(model.trust_) == 3 + len(FORM_SCORES)
+    assert np.all(model.trust_[:3] >= 0)
     new = [("tata", "N;B;SG"), ("kika", "N;A;PL")]
     assert model.predict(new).tolist() == ["tadan", "kikai"]
     assert np.exp(model.rank(new[:1], 100)[0].scores).sum() == pytest.approx(1.0)

@@ -3,7 +3,7 @@
 | file | content |
 |---|---|
 | `aligned` | `AlignedSequences`: spelling to sound and the like |
-| `alignment`, `alignment_choice` | `Aligner`: one chunk of the output for each input symbol; its choice by pairs left out |
+| `alignment`, `alignment_choice` | `Aligner`: one chunk of the output for each input symbol, or run of them; its choice |
 | `inventory`, `classes` | symbols, chunks and their features; vowels and consonants, and classes induced from aligned pairs |
 | `contexts`, `context_model` | contexts of symbols, and the kernel ridges from contexts to chunks |
 | `networks`, `network_model` | small networks with vectors of symbols that are learned, from contexts to chunks |
@@ -16,6 +16,7 @@
 | `edits` | `Script`: the edits from a lemma to a form, and the cheapest one |
 | `harmony` | `Harmony`: the vowels that words do not mix |
 | `inflection_decision`, `inflection_search` | kernel ridges for the steps of a script, and the beam search over them |
+| `form_networks` | `FormNetworks`: small networks of the steps of the transducer |
 | `inflection_models` | `FormModels`: scripts and the transducer, and the trust in each |
 | `transducer` | `Transducer`: copy, drop or write letters |
 | `transducer_features`, `transducer_learning`, `transducer_beam` | the compiled loops of the transducer |

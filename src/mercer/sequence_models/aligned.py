@@ -38,7 +38,7 @@ _START = {
     "shapes": 0.25,
     "length": 0.15,
 }  # weights before learning
-_STRENGTH = 30.0  # of the penalty that keeps them near these
+PULL = 20_000.0  # of the penalty that keeps them near these, for one word held out: the more words, the weaker it is
 _SHARES = {
     "aligned": 0.1,
     "ridge and chain": 0.2,
@@ -204,7 +204,7 @@ class AlignedSequences(WordEstimator):
         progress.done("networks")
         rest = np.flatnonzero(~held_out)
         self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
-        self.trust_ = self._learn_trust(words, sounds, held_out)
+        self.trust_ = self.learned_trust(*self._left_out_lists(words, sounds, held_out))
         progress.done("weights")
         if held_out.any():
             every = np.ones(len(words), dtype=bool)
@@ -258,6 +258,10 @@ class AlignedSequences(WordEstimator):
         """Return the weights of the scores before they are learned; the learned ones stay near them if words are few."""
         return np.asarray([_START[name] for name in (*(model.kind for model in self.models_), *WORD_SCORES)])
 
+    def learned_trust(self, scores: list[np.ndarray], correct: list[np.ndarray]) -> np.ndarray:
+        """Return the weights of the scores, from those of candidates of words held out and whether each is right."""
+        return trust_in_scores(scores, correct, self.first_trust(), PULL / max(1, len(scores)))
+
     def score(self, X: Any, y: Any) -> float:
         """Return minus the mean loss of the predictions; by default, minus the share that is not exactly right."""
         predicted, outputs = self.predict(X), SequenceCodec.encode(y, "y")
@@ -303,13 +307,16 @@ class AlignedSequences(WordEstimator):
         by_context = [model.score(model.read(word), rows) for model in self.models_]
         return np.column_stack([*by_context, self.whole_.score(self.inventory_.inputs_.codes(word), rows)])
 
-    def _learn_trust(self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray) -> np.ndarray:
+    def _left_out_lists(
+        self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return the scores of the candidates of each word that is held out, and whether each is right."""
         scores, correct = [], []
         for i in np.flatnonzero(held_out).tolist():
             found, values = self._constructed(words[i])
             scores.append(values)
             correct.append(np.asarray([sound == sounds[i] for sound in found]))
-        return trust_in_scores(scores, correct, self.first_trust(), _STRENGTH)
+        return scores, correct
 
 
 def trust_in_scores(

@@ -20,6 +20,7 @@ from mercer.sequence_models.inflection_decision import Decision
 from mercer.sequence_models.inflection_models import FormModels
 from mercer.sequence_models.inflection_search import Request
 from mercer.sequence_models.inventory import alternating_class
+from mercer.sequence_models.progress import to_stderr
 from mercer.structures.sequences import require_sequence
 
 _TOGETHER = 512  # requests searched at a time
@@ -41,11 +42,12 @@ class Inflection(WordEstimator):
        near those that share the tags that matter most.
     4. A beam search combines the steps, so that forms can have words in front and endings never seen as a whole.
     5. With 300 lemmas or more, a `Transducer` copies, drops and writes letter by letter, and sees consonants that alternate
-       inside the word. The forms that either finds are ranked as whole words, by both, by the runs of letters from the end of
-       the form given the tags, and by the letters it adds, with a trust in each that is learned from lemmas left out:
+       inside the word. The forms that either finds are ranked as whole words, by both, by small networks (`FormNetworks`) of
+       the steps of the transducer, in which letters and tags are vectors that are learned, by the runs of letters from the end
+       of the form given the tags, and by the letters it adds, with a trust in each that is learned from lemmas left out:
 
-    .. math:: \log p(\text{form}) = t_1 \log p_\text{scripts} + t_2 \log p_\text{transducer} + t_3 \log p_\text{ending}
-              + t_4 \cdot (\text{letters added}) - \log Z
+    .. math:: \log p(\text{form}) = t_1 \log p_\text{scripts} + t_2 \log p_\text{transducer} + t_3 \log p_\text{networks}
+              + t_4 \log p_\text{ending} + t_5 \cdot (\text{letters added}) - \log Z
 
     Parameters
     ----------
@@ -64,15 +66,19 @@ class Inflection(WordEstimator):
         The loss that `score` averages; by default 1 for a form that is not exactly right.
     seed : int, default=0
         Seed of the samples.
+    n_jobs : int, optional
+        Words that are searched, and networks that learn, at a time, in threads; -1 for one for each core.
+    verbose : int, default=0
+        1 to write a line when a part of the fit is done, with the time that is left.
 
     Attributes
     ----------
     particles_ : list of str
         The particles that training forms move to the end.
     models_ : FormModels
-        The scripts' decisions, the transducer and whole forms.
+        The scripts' decisions, the transducer, the networks and whole forms.
     trust_ : array
-        The trust in scripts and, if there is a transducer, in it and in each of `FORM_SCORES`.
+        The trust in scripts and, if there is a transducer, in it, in the networks and in each of `FORM_SCORES`.
 
     Notes
     -----
@@ -101,19 +107,22 @@ class Inflection(WordEstimator):
     vowels: str = "aeiou"
     loss: Any = None
     seed: int = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @one_blas_thread
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from lemmas, each alone or in a pair (lemma, tags), and their forms."""
         for name, least in (("width", 1), ("sample", 1), ("rounds", 0), ("landmarks", 1)):
             check_whole(getattr(self, name), name, least, expected=f"a whole number, {least} or more")
+        check_whole(self.verbose, "verbose", 0, expected="0, or 1 for a line for each part")
         check_instance(self.vowels, "vowels", str, expected="a string of letters such as 'aeiou'")
         requests = as_requests(X)
         forms = as_forms(y, len(requests))
         decision = Decision(self.sample, self.rounds, self.landmarks, self.seed)
         vowels = vowels_in([*(request.lemma for request in requests), *forms], self.vowels)
-        models = FormModels(decision, vowels, self.width, self.seed)
-        models.fit(requests, forms)
+        models = FormModels(decision, vowels, self.width, self.seed, self.n_jobs)
+        models.fit(requests, forms, to_stderr if self.verbose else None)
         self._forget_calibration()
         self.models_, self.particles_, self.trust_ = models, models.search_.particles, models.trust_
         return self

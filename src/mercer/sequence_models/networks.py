@@ -12,7 +12,6 @@ from mercer.core.compiled import compiled
 from mercer.sequence_models.hamming_ridge import log_softmax
 
 _FIRST, _SECOND = 0.9, 0.999  # memory of the mean slope, and of its square
-_IMPOSSIBLE = -1e4
 _MANY = 6000  # rows from which on there are fewer passes
 _AGAIN, _SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more rows
 _OWN = 0.5  # weight of a class of its own, next to its features
@@ -33,8 +32,18 @@ class Weights(NamedTuple):
     vectors: np.ndarray
     inward: np.ndarray
     offset: np.ndarray
-    outward: np.ndarray  # (hidden, classes + features)
+    outward: np.ndarray  # (classes + features, hidden)
     bias: np.ndarray
+
+
+class Examples(NamedTuple):
+    """Rows in the order they are learned from, their classes and kinds; the classes each kind can have, and their number."""
+
+    rows: np.ndarray
+    classes: np.ndarray
+    kinds: np.ndarray
+    options: np.ndarray
+    sizes: np.ndarray
 
 
 @dataclass
@@ -80,13 +89,13 @@ class Networks:
         """Learn from rows of numbers below `symbols`; `features` holds ψ of each class."""
         self.features_ = features.astype(np.float32)
         d, h, (classes, f) = self.size, self.hidden, features.shape
-        self.shapes_ = [(symbols, d), (task.rows.shape[1] * d, h), (1, h), (h, classes + f), (1, classes)]
+        self.shapes_ = [(symbols, d), (task.rows.shape[1] * d, h), (1, h), (classes + f, h), (1, classes)]
         self.weights_ = np.zeros((self.members, sum(map(np.prod, self.shapes_))), dtype=np.float32)
         for member in range(self.members):
             weights, rng = self._parts(self.weights_[member]), np.random.default_rng((self.seed, member))
             weights.vectors[:] = rng.standard_normal(weights.vectors.shape)
-            for each in (weights.inward, weights.outward):
-                each[:] = rng.uniform(-1.0, 1.0, each.shape) / np.sqrt(len(each))
+            for each, inputs in ((weights.inward, len(weights.inward)), (weights.outward, h)):
+                each[:] = rng.uniform(-1.0, 1.0, each.shape) / np.sqrt(inputs)
         return self._learn(task, self.passes(len(task.rows)), self.rate)
 
     def go_on(self, task: Task) -> Self:
@@ -110,7 +119,8 @@ class Networks:
 
     def out_of_hidden(self) -> np.ndarray:
         """Return the weights from the hidden layer to each class: (members, hidden, classes)."""
-        return self._outward(self._parts(self.weights_).outward)
+        own, shared = np.split(self._parts(self.weights_).outward, [len(self.features_)], axis=1)
+        return np.ascontiguousarray(np.swapaxes(_OWN * own + self.features_ @ shared, 1, 2))
 
     def log_probabilities(self, before: np.ndarray, outward: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Return log p of some classes, one of which it must be, from b + Σ W e and `out_of_hidden`."""
@@ -126,10 +136,6 @@ class Networks:
             *(part.reshape(*flat.shape[:-1], *shape) for part, shape in zip(parts, self.shapes_, strict=True))
         )
 
-    def _outward(self, outward: np.ndarray) -> np.ndarray:
-        classes = len(self.features_)
-        return _OWN * outward[..., :classes] + outward[..., classes:] @ self.features_.T
-
     def _learn(self, task: Task, epochs: int, rate: float) -> Self:
         # a row with one class alone is certain, and has no slope
         teaching = np.flatnonzero(task.allowed.sum(axis=1)[task.kinds] > 1)
@@ -139,71 +145,154 @@ class Networks:
             Parallel(n_jobs=self.n_jobs, prefer="threads")(learned)
         return self
 
-    def _descend(self, member: int, task: Task, epochs: int, rate: float) -> None:
-        """Let one network go down the slope of the mean of −log p."""
+    def _descend(self, member: int, task: Task, epochs: int, rate: float) -> np.ndarray:
+        """Let one network go down the slope of the mean of −log p, and return the slope of the last step."""
         flat, rng = self.weights_[member], np.random.default_rng((self.seed, member, epochs))
-        mask = np.where(task.allowed, 0.0, _IMPOSSIBLE).astype(np.float32)
-        batch = min(self.batch, len(task.rows))
-        starts = range(0, len(task.rows) - batch + 1, batch)
         mean, square, slope = (np.zeros_like(flat) for _ in range(3))
-        weights, slopes = self._parts(flat), self._parts(slope)
-        step, steps = 0, epochs * len(starts)
+        sizes = task.allowed.sum(axis=1)
+        options = np.argsort(~task.allowed, axis=1, kind="stable")[:, : sizes.max()]
+        with_features = [np.flatnonzero(row) for row in self.features_]
+        places = np.cumsum([0, *map(len, with_features)])
+        columns = np.concatenate(with_features)
+        features = (places, columns, self.features_[np.repeat(np.arange(len(places) - 1), np.diff(places)), columns])
+        batch = min(self.batch, len(task.rows))
+        state = rng.integers(1, 2**63, 1).astype(np.uint64)
+        done, steps = 0, epochs * (len(task.rows) // batch)
         for _ in range(epochs):
             order = rng.permutation(len(task.rows))
-            for start in starts:
-                chosen = order[start : start + batch]
-                self._slope(weights, task.rows[chosen], task.classes[chosen], mask[task.kinds[chosen]], slopes, rng)
-                length = rate * (1.0 - step / steps)
-                step += 1
-                _step_down(flat, slope, mean, square, length / (1.0 - _FIRST**step), 1.0 - _SECOND**step)
-
-    def _slope(  # noqa: PLR0913
-        self,
-        weights: Weights,
-        rows: np.ndarray,
-        classes: np.ndarray,
-        mask: np.ndarray,
-        slopes: Weights,
-        rng: np.random.Generator,
-    ) -> None:
-        """Put the slope of the mean of −log p over some rows into `slopes`."""
-        joined = weights.vectors[rows].reshape(len(rows), -1)
-        kept_in = self._kept(joined.shape, rng)
-        joined *= kept_in
-        hidden = np.tanh(joined @ weights.inward + weights.offset)
-        kept = self._kept(hidden.shape, rng)
-        seen = hidden * kept
-        outward = self._outward(weights.outward)
-        excess = seen @ outward + weights.bias + mask
-        excess -= excess.max(axis=1, keepdims=True)
-        np.exp(excess, out=excess)
-        excess /= excess.sum(axis=1, keepdims=True)
-        excess[np.arange(len(rows)), classes] -= 1.0
-        excess /= len(rows)
-        by_class, number = seen.T @ excess, len(self.features_)
-        np.multiply(by_class, _OWN, out=slopes.outward[:, :number])
-        slopes.outward[:, number:] = by_class @ self.features_
-        slopes.bias[:] = excess.sum(axis=0)
-        by_hidden = (excess @ outward.T) * kept * (1.0 - hidden * hidden)
-        np.matmul(joined.T, by_hidden, out=slopes.inward)
-        slopes.offset[:] = by_hidden.sum(axis=0)
-        by_vector = (by_hidden @ weights.inward.T) * kept_in
-        _scatter(slopes.vectors, rows, by_vector.reshape(*rows.shape, -1))
-
-    def _kept(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """Return 0 for the share that is left out, and for the rest a factor that makes up for it."""
-        share = np.float32(1.0 - self.dropout)
-        return (rng.random(shape, dtype=np.float32) < share) / share
+            examples = Examples(task.rows[order], task.classes[order], task.kinds[order], options, sizes)
+            plan = (batch, self.dropout, rate, done, steps)
+            done = _pass(
+                self._parts(flat), self._parts(slope), (flat, slope, mean, square), examples, features, plan, state
+            )
+        return slope
 
 
 @compiled
-def _scatter(slopes: np.ndarray, rows: np.ndarray, changes: np.ndarray) -> None:
-    """Sum the slopes of the vectors of each symbol."""
-    slopes[:] = 0.0
-    for b in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            for k in range(changes.shape[2]):
-                slopes[rows[b, j], k] += changes[b, j, k]
+def _pass(  # noqa: C901, PLR0913
+    weights: Weights,
+    slopes: Weights,
+    moments: tuple[np.ndarray, ...],
+    examples: Examples,
+    features: tuple[np.ndarray, np.ndarray, np.ndarray],
+    plan: tuple[int, float, float, int, int],
+    state: np.ndarray,
+) -> int:
+    """Go once through the examples, a step down for each batch, and return the number of steps done so far."""
+    vectors, inward, offset, outward, bias = weights
+    batch, dropout, rate, done, steps = plan
+    flat, slope, mean, square = moments
+    size, hidden, number = vectors.shape[1], inward.shape[1], bias.shape[1]
+    columns, share = examples.rows.shape[1], np.float32(1.0 / batch)
+    joined, layer = np.empty((batch, columns * size), np.float32), np.empty((batch, hidden), np.float32)
+    kept_in, kept = np.empty_like(joined), np.empty_like(layer)
+    by_joined, by_layer, seen = np.empty_like(joined), np.empty_like(layer), np.empty_like(layer)
+    into, by_into = np.empty((number, hidden), np.float32), np.empty((number, hidden), np.float32)
+    met, logits = np.full(number, -1), np.empty(examples.options.shape[1], np.float32)
+    for start in range(0, len(examples.rows) - batch + 1, batch):
+        _keep(kept_in, dropout, state)
+        _keep(kept, dropout, state)
+        for b in range(batch):
+            for j in range(columns):
+                vector, place = vectors[examples.rows[start + b, j]], j * size
+                for k in range(size):
+                    joined[b, place + k] = vector[k] * kept_in[b, place + k]
+        np.dot(joined, inward, layer)
+        for b in range(batch):
+            for k in range(hidden):
+                layer[b, k] = np.tanh(layer[b, k] + offset[0, k])
+                seen[b, k] = layer[b, k] * kept[b, k]
+        slope[:] = 0.0
+        by_layer[:] = 0.0
+        for b in range(batch):
+            kind, right = examples.kinds[start + b], examples.classes[start + b]
+            own, highest = examples.options[kind, : examples.sizes[kind]], np.float32(-np.inf)
+            for q in range(len(own)):
+                if met[own[q]] != start:  # the weights into a class are put together once for each batch
+                    met[own[q]] = start
+                    by_into[own[q]] = 0.0
+                    _put_together(into[own[q]], own[q], outward, number, features)
+                logits[q] = _dot(seen[b], into[own[q]]) + bias[0, own[q]]
+                highest = max(highest, logits[q])
+            total = np.float32(0.0)
+            for q in range(len(own)):
+                logits[q] = np.exp(logits[q] - highest)
+                total += logits[q]
+            for q in range(len(own)):
+                excess = (logits[q] / total - np.float32(own[q] == right)) * share
+                slopes.bias[0, own[q]] += excess
+                _add(by_into[own[q]], excess, seen[b])
+                _add(by_layer[b], excess, into[own[q]])
+        for c in range(number):
+            if met[c] == start:
+                _spread(by_into[c], c, slopes.outward, number, features)
+        for b in range(batch):
+            for k in range(hidden):
+                by_layer[b, k] *= kept[b, k] * (np.float32(1.0) - layer[b, k] * layer[b, k])
+                slopes.offset[0, k] += by_layer[b, k]
+        np.dot(joined.T, by_layer, slopes.inward)
+        np.dot(by_layer, inward.T, by_joined)
+        for b in range(batch):
+            for j in range(columns):
+                vector, place = slopes.vectors[examples.rows[start + b, j]], j * size
+                for k in range(size):
+                    vector[k] += by_joined[b, place + k] * kept_in[b, place + k]
+        length = rate * (1.0 - done / steps)
+        done += 1
+        _step_down(flat, slope, mean, square, length / (1.0 - _FIRST**done), 1.0 - _SECOND**done)
+    return done
+
+
+@compiled
+def _keep(kept: np.ndarray, dropout: float, state: np.ndarray) -> None:
+    """Put 0 for a share that is left out, and for the rest a factor that makes up for it; eight draws from 64 bits."""
+    flat, bits = kept.ravel(), state[0]
+    least = round(256.0 * dropout)
+    factor = np.float32(256.0 / (256.0 - least))
+    for start in range(0, len(flat), 8):
+        bits ^= bits << np.uint64(13)
+        bits ^= bits >> np.uint64(7)
+        bits ^= bits << np.uint64(17)
+        for k in range(min(8, len(flat) - start)):
+            flat[start + k] = factor if np.int64((bits >> np.uint64(8 * k)) & np.uint64(255)) >= least else 0.0
+    state[0] = bits
+
+
+@compiled(fastmath=True)
+def _dot(a: np.ndarray, b: np.ndarray) -> np.float32:
+    total = np.float32(0.0)
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+@compiled
+def _add(to: np.ndarray, factor: np.float32, what: np.ndarray) -> None:
+    for k in range(len(to)):
+        to[k] += factor * what[k]
+
+
+@compiled
+def _put_together(
+    into: np.ndarray, c: int, outward: np.ndarray, number: int, features: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> None:
+    """Put the weights into class `c` together from its own and those of its features."""
+    starts, columns, values = features
+    into[:] = 0.0
+    _add(into, np.float32(_OWN), outward[c])
+    for z in range(starts[c], starts[c + 1]):
+        _add(into, values[z], outward[number + columns[z]])
+
+
+@compiled
+def _spread(
+    by_into: np.ndarray, c: int, slopes: np.ndarray, number: int, features: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> None:
+    """Add the slope of the weights into class `c` to those of its own and of its features."""
+    starts, columns, values = features
+    _add(slopes[c], np.float32(_OWN), by_into)
+    for z in range(starts[c], starts[c + 1]):
+        _add(slopes[number + columns[z]], values[z], by_into)
 
 
 @compiled

@@ -59,6 +59,20 @@ class NgramModel:
         padded = self._padded(sequence)
         return sum(log(self._probability(padded[i : i + self.order])) for i in range(len(sequence) + 1))
 
+    def probabilities(self) -> dict[Gram, float]:
+        """Return p(last symbol | the others) of every run that occurred, up to the longest."""
+        return self._known
+
+    def shares_of_unseen(self) -> dict[Gram, float]:
+        """Return the share of symbols that did not follow each history; it is spread as after the history without its first."""
+        discounts = self._discounts
+        return {h: discounts[len(h) + 1] * self._followers[h] / total for h, total in self._totals.items()}
+
+    @property
+    def least(self) -> float:
+        """The part of the share of unseen symbols, after the empty history, that each has."""
+        return self._uniform
+
     def _padded(self, sequence: Sequence[Hashable]) -> Gram:
         return (START,) * (self.order - 1) + tuple(sequence) + (END,)
 

@@ -53,20 +53,20 @@ class Transducer:
         """Learn from lemmas with tags, and their forms."""
         self.vowels, self.harmony_ = vowels, Harmony().fit([*lemmas, *forms], vowels)
         self._number_letters([*lemmas, *forms])
-        X, Y = [self._codes(lemma) for lemma in lemmas], [self._codes(form) for form in forms]
+        X, Y = [self.codes(lemma) for lemma in lemmas], [self.codes(form) for form in forms]
         self.aligner_ = EditAligner().fit(X, Y, len(self.groups_))
         self.views_ = TagViews().fit(tags)
         self.room_ = max([_ROOM, *(len(form) - len(lemma) for lemma, form in zip(lemmas, forms, strict=True))])
-        actions = [actions_of(x, y, self.aligner_.align(x, y)) for x, y in zip(X, Y, strict=True)]
+        actions = [self.actions(lemma, form) for lemma, form in zip(lemmas, forms, strict=True)]
         views = [self.views_.codes(each) for each in tags]
-        self._learn(X, actions, views, np.asarray([self._info(lemma) for lemma in lemmas]))
+        self._learn(X, actions, views, np.asarray([self.info(lemma) for lemma in lemmas]))
         return self
 
     def forms(self, lemma: str, tags: Tags, width: int) -> dict[str, float]:
         """Return the forms that a beam search finds, with their log-probabilities."""
-        x, model = self._codes(lemma), self._model()
+        x, model = self.codes(lemma), self._model()
         limit = len(x) + self.room_
-        written, lengths, scores = beam(x, self.views_.codes(tags), self._info(lemma), *model, width, limit)
+        written, lengths, scores = beam(x, self.views_.codes(tags), self.info(lemma), *model, width, limit)
         unknown = [letter for letter, code in zip(lemma, x, strict=True) if code == self._unknown]
         found: dict[str, float] = {}
         for row, length, score in zip(written, lengths, scores, strict=True):
@@ -77,14 +77,19 @@ class Transducer:
 
     def scores(self, lemma: str, tags: Tags, forms: Sequence[str]) -> np.ndarray:
         """Return the log-probability of the likeliest edits from the lemma to each of some forms."""
-        x, model = self._codes(lemma), self._model()
-        actions = [actions_of(x, y, self.aligner_.align(x, y)) for y in map(self._codes, forms)]
+        x, model = self.codes(lemma), self._model()
+        actions = [self.actions(lemma, form) for form in forms]
         order = sorted(range(len(forms)), key=lambda i: actions[i].tolist())
         found = np.empty(len(forms))
         if forms:
             rows, ends = _joined([actions[i] for i in order])
-            found[order] = forced(x, self.views_.codes(tags), self._info(lemma), *model, rows, ends[1:])
+            found[order] = forced(x, self.views_.codes(tags), self.info(lemma), *model, rows, ends[1:])
         return found
+
+    def actions(self, lemma: str, form: str) -> np.ndarray:
+        """Return the likeliest actions from a lemma to a form."""
+        x, y = self.codes(lemma), self.codes(form)
+        return actions_of(x, y, self.aligner_.align(x, y))
 
     def _number_letters(self, words: Sequence[str]) -> None:
         """Number letters from 1; 0 is the end of a word, and the last number stands for unknown letters."""
@@ -98,13 +103,15 @@ class Transducer:
         self._symbols = self.letters_.symbols
         self._unknown = len(self._symbols) + 1
 
-    def _codes(self, word: str) -> np.ndarray:
+    def codes(self, word: str) -> np.ndarray:
+        """Return the numbers of letters: from 1, the last for those that are unknown."""
         codes = self.letters_.codes(word)
         return np.where(codes == UNKNOWN, self._unknown, codes + 1)
 
-    def _info(self, lemma: str) -> np.ndarray:
+    def info(self, lemma: str) -> np.ndarray:
+        """Return the columns of a lemma: harmony, the last two vowels, syllables, the last three letters."""
         vowels = [letter for letter in lemma if letter in self.vowels][:-3:-1]
-        last = self._codes("".join([*vowels, *lemma[:-4:-1]]))
+        last = self.codes("".join([*vowels, *lemma[:-4:-1]]))
         found = np.zeros(7, dtype=np.int64)
         found[0], found[3] = self.harmony_.of(lemma), min(self.vowels.syllables(lemma), _MOST_SYLLABLES)
         found[1 : 1 + len(vowels)] = last[: len(vowels)]
