@@ -40,6 +40,8 @@ ROOMS = {
 EXAMPLES = ["tables", "words", "structures", "images", "curves", "parts", "sizes"]
 """Sections of the gallery, in order."""
 
+_WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"  # room for wide tables
+
 
 def public_names() -> dict[str, str]:
     """Return the page of each public name; a name of several rooms has its page in `mercer`, or in the room it comes from."""
@@ -100,7 +102,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def add_results(app: Any, docname: str, source: list[str]) -> None:
-    """Add the pages of experiments to the table of contents of the summary, which a command writes."""
+    """Add the pages of experiments to the contents of the summary, which a command writes; errors stay beside their values."""
+    if docname.startswith("results/"):
+        source[0] = _WIDE + source[0].replace(" ± ", "\u00a0±\u00a0")
     if docname == "results":
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\nresults/*\n```\n"
 

@@ -168,3 +168,13 @@ def test_rows_of_object_frames_are_read_and_not_the_names_of_columns():
     flat.columns = pd.Index([(7.0, 8.0), (9.0, 1.0)], tupleize_cols=False)
     for kernel in (Linear(), Gaussian(1.0)):
         np.testing.assert_array_equal(kernel(flat), kernel(np.eye(2)))
+
+
+def test_a_row_of_a_frame_is_explained_as_a_frame_of_one_row():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=30), "c": rng.choice(["x", "y"], 30), "m": rng.random(30) < 0.5})
+    model = DependencyEstimator(Columns(), Classes(), alpha=0.1).fit(X, np.where(X["a"] > 0, "p", "n"))
+    row, frame = model.explain(X.iloc[3], k=3), model.explain(X.iloc[[3]], k=3)
+    assert [(each.position, each.share) for each in row.carriers] == [
+        (each.position, each.share) for each in frame.carriers
+    ]

@@ -192,6 +192,8 @@ def alone(thing: Any) -> Collection:
         return np.asarray([thing])
     if hasattr(thing, "columns"):  # a frame or a table of one row
         return thing
+    if hasattr(thing, "iloc"):  # a row of a frame
+        return thing.to_frame().T.infer_objects()
     if is_sparse(thing):
         return thing.reshape(1, -1)
     return thing[None, ...] if is_numeric(thing) else np.fromiter([thing], dtype=object, count=1)
