@@ -16,11 +16,11 @@ OUTPUT_SCALE = 5.0
 """Near the median distance of the outputs."""
 
 
-def vectors(n: int, outputs: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
-    """Draw normal inputs in 20 dimensions, and outputs that are smooth functions of them with noise."""
+def vectors(n: int, outputs: int = FEATURES, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
+    """Draw normal inputs in 20 dimensions or another number, and outputs that are smooth functions of them with noise."""
     random = np.random.default_rng(SEED)
-    inputs = random.standard_normal((n, FEATURES))
-    mix = random.standard_normal((FEATURES, outputs)) / np.sqrt(FEATURES)
+    inputs = random.standard_normal((n, features))
+    mix = random.standard_normal((features, outputs)) / np.sqrt(features)
     return inputs, np.tanh(inputs @ mix) + 0.5 * random.standard_normal((n, outputs))
 
 

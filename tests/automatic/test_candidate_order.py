@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from rapidfuzz.distance import OSA, Levenshtein
+from sklearn.base import clone
 
 import mercer
 from mercer import AutoEstimator
@@ -67,6 +68,25 @@ def test_ranks_are_by_distance_and_ties_by_the_mixture(speller, words) -> None:
         place = {word: i for i, word in enumerate(kernel.objects)}
         for one, two, d1, d2 in zip(ranked.objects, ranked.objects[1:], distances, distances[1:], strict=False):
             assert d1 < d2 or place[one] < place[two]
+
+
+def test_sets_and_abstention_follow_the_order_of_the_ranks(speller, words) -> None:
+    _, new, typos = words
+    sets, ranks = speller.predict_set(typos, 0.8, candidates=new), speller.rank(typos, len(new), candidates=new)
+    for found, ranked in zip(sets, ranks, strict=True):
+        assert list(found.objects) == list(ranked.objects[: len(found.objects)])
+        assert found.scores.tolist() == ranked.scores[: len(found.scores)].tolist()
+        assert len(found.objects) == len(new) or ranked.scores[len(found.objects)] < min(found.scores, default=0.0)
+    assert np.mean([found.contains(word) for found, word in zip(sets, new, strict=True)]) >= 0.8
+    assert np.mean([len(found.objects) for found in sets]) < 3
+    strange = [*typos[:3], "zzzzzzzz"]
+    unsure = speller.abstention_score(strange, candidates=new)
+    assert unsure[-1] > 0.9 > unsure[:3].max()
+    held = clone(speller).fit(speller._inputs, words[0]).calibrate(typos[:50], new[:50])
+    covered = [
+        found.contains(y) for found, y in zip(held.predict_set(typos[50:], 0.8, candidates=new), new[50:], strict=True)
+    ]
+    assert np.mean(covered) >= 0.8
 
 
 def test_candidates_of_each_input_and_in_blocks(speller, words) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from mercer.automatic.leaderboard import Entry, Leaderboard
 from mercer.automatic.members import Member, Scorer
 from mercer.automatic.menus import curve_learners, other_learners
 from mercer.automatic.mixing import mixture_of
-from mercer.automatic.outputs import OutputPlan, Way, output_kernel, output_plan
+from mercer.automatic.outputs import OutputPlan, output_kernel, output_plan
 from mercer.automatic.search import EFFORTS, Clock, Search
 from mercer.automatic.whole_models import Fit, WholeModel, WholeModels, offers
 from mercer.automatic.words import ChoosesWords
@@ -60,8 +59,8 @@ class AutoEstimator(ChoosesWords):
     candidates are given. Everything else is answered by the mixture; `explain` names its pairs that speak for the answer.
 
     Words among given candidates that were not trained on are chosen for words by the mixture or by their edit distance to the
-    input, whichever has less loss for outputs kept out of training (`candidate_order_`). Sets, abstention and candidates in
-    blocks are the mixture's.
+    input, whichever has less loss for outputs kept out of training (`candidate_order_`). Sets and abstention follow that order;
+    candidates in blocks are the mixture's.
 
     The same pairs in the same order give the same model. In another order, ridges leave out with the same loss but for rounding,
     while forests draw other pairs, folds hold others, and of equal losses another may come first: predictions differ a little.
@@ -163,19 +162,19 @@ class AutoEstimator(ChoosesWords):
         kinds = kind_of_inputs(X, self.inputs), kind_of_outputs(y, self.outputs, loss)
         pairs = self._checked(X, y, kinds, (extra_outputs, sample_weight, groups))
         plan = output_plan(kinds[1].name, loss, pairs.output_kernel, pairs.outputs, pairs.codec.row_shape)
-        way, problem = plan.ways[0], self._problem(pairs, plan)
-        search = Search(_scorer(problem, plan, way), effort, clock, int(self.verbose))
-        chosen = {"way": way}
+        problem = self._problem(pairs, plan)
+        search = Search(Scorer(problem, plan), effort, clock, int(self.verbose))
         whole = WholeModels(offers(*kinds, extra_outputs is not None), effort, clock)
 
         def between() -> None:
-            best = min(search.tried, key=lambda member: member.loss, default=None)
-            if best is not None and len(plan.ways) > 1:
-                chosen["way"], scorer = _best_way(search.scorer, plan, best.points)
-                search.rescore(scorer)
+            if search.tried and len(plan.ways) > 1:
+                search.rescore()
+                best = min(search.tried, key=lambda member: member.loss)
+                search.scorer.settle(best.points[search.scorer.rows])
+                search.rescore()
             if whole.offers and search.tried:
                 extra = take(pairs.all_outputs, slice(problem.size, None))
-                whole.compare(_alone(search, chosen["way"], extra), problem, plan.loss)
+                whole.compare(_alone(search, extra), problem, plan.loss)
 
         menu = families(kinds[0].name, pairs.input_kernel, pairs.inputs)
 
@@ -186,9 +185,7 @@ class AutoEstimator(ChoosesWords):
         search.run(menu, others, between)
         if not search.tried:
             raise ValueError("no learner of the menu could be fitted; the warnings above say why")
-        # a mixture that chooses among given candidates alone does so by the first way
-        way = chosen["way"] if whole.model is None else plan.ways[0]
-        return self._keep(pairs, replace(plan, ways=[way]), search, kinds, whole)
+        return self._keep(pairs, plan, search, kinds, whole)
 
     def predict(self, X: Any, candidates: Any = None, return_std: bool = False) -> Any:
         """Predict an object for each input, among the candidates if there are any; see `DependencyEstimator.predict`."""
@@ -320,10 +317,11 @@ class AutoEstimator(ChoosesWords):
         self, pairs: Pairs, plan: OutputPlan, search: Search, kinds: tuple[Kind, Kind], whole: WholeModels
     ) -> Self:
         """Mix the members, and set all attributes in one step."""
-        way, members = plan.ways[0], search.members
-        if whole.model is not None:
-            search.rescore(replace(_scorer(search.scorer.problem, plan, way), own=True))
         scorer = search.scorer
+        if whole.model is not None:  # the mixture chooses among given candidates alone, by the first way
+            scorer.own = True
+            scorer.use(plan.ways[0])
+            search.rescore()
         mixing, kept = mixture_of(search.members, scorer)
         fitted = FittedMixture(
             [member.build() for member in kept], mixing.weights, mixing.apply([m.points for m in kept]), {}
@@ -340,7 +338,7 @@ class AutoEstimator(ChoosesWords):
             "inputs": kinds[0].reason,
             "outputs": kinds[1].reason,
             "loss": plan.loss_reason,
-            "decoder": way.name,
+            "decoder": scorer.way.name,
             "mixture": f"{mixing.rule}: " + ", ".join(f"{rule} {loss:.4g}" for rule, loss in mixing.checked.items()),
         }
         if whole.reason:
@@ -350,7 +348,7 @@ class AutoEstimator(ChoosesWords):
         found = {
             "kinds_": {"inputs": kinds[0].name, "outputs": kinds[1].name},
             "reasons_": reasons,
-            "leaderboard_": _leaderboard(members, weights, whole.entries),
+            "leaderboard_": _leaderboard(search.members, weights, whole.entries),
             "left_out_loss_": answers[0].loss if answers else float(np.mean(scorer.score(fitted.left_out))),
             "map_": fitted,
             "model_": whole.model,
@@ -391,30 +389,12 @@ class AutoEstimator(ChoosesWords):
         return tags
 
 
-def _scorer(problem: LearningProblem, plan: OutputPlan, way: Way) -> Scorer:
-    if plan.by_squares:
-        return Scorer(problem, plan.loss, problem.decoder, True)
-    embedding = problem.embedding
-    if way.kernel != embedding.kernel_:
-        kernel = way.kernel if way.kernel.is_resolved else way.kernel.resolve(embedding.outputs_)
-        embedding = clone(embedding).fit(kernel, embedding.outputs_, embedding.paired_)
-    decoder = clone(way.decoder).fit(embedding, plan.loss)
-    return Scorer(problem, plan.loss, decoder, False, fit_intercept=plan.fit_intercept)
-
-
-def _best_way(scorer: Scorer, plan: OutputPlan, points: np.ndarray) -> tuple[Way, Scorer]:
-    """The way to decode of least loss at left-out points, and its scorer."""
-    scorers = [_scorer(scorer.problem, plan, way) for way in plan.ways]
-    losses = [float(np.mean(one.score(points))) for one in scorers]
-    best = int(np.argmin(losses))
-    return plan.ways[best], scorers[best]
-
-
-def _alone(search: Search, way: Way, extra: Collection) -> Fit:
+def _alone(search: Search, extra: Collection) -> Fit:
     """The fit of the best kernel ridge of a search on other pairs."""
     best = min((member for member in search.members if member.alpha is not None), key=lambda member: member.loss)
+    way = search.scorer.way
     parts = (best.build().ridge.kernel, way.kernel)
-    model = DependencyEstimator(*parts, alpha=best.alpha, loss=search.scorer.loss, decoder=way.decoder)
+    model = DependencyEstimator(*parts, alpha=best.alpha, loss=search.scorer.plan.loss, decoder=way.decoder)
     return lambda X, y: model.fit(X, y, extra_outputs=extra if count(extra) else None)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from mercer.automatic.outputs import OutputPlan, Way
 from mercer.core.arrays import cached_property, to_numpy
 from mercer.core.collections import take, to_backend_of
 from mercer.decoders.base import Decoder
@@ -16,7 +18,6 @@ from mercer.decoders.pool import left_out
 from mercer.kernels.base import Kernel
 from mercer.learners.base import FittedMap, Learner, LearningProblem
 from mercer.learners.ridge import FittedRidge, best_of_each
-from mercer.losses.base import Loss
 from mercer.solvers import Auto, Exact, LowRank, RidgePath, RidgeProblem, Solver
 from mercer.solvers.kernel_values import check_finite
 
@@ -31,9 +32,10 @@ _START, _LOWEST, _HIGHEST = (
     -6.0,
     3.0,
 )  # powers of ten of alpha for decoded losses: the first, the least, the largest
-MOST_DECODED = 2000
+MOST_DECODED = 3000
 """Most pairs on which decoded losses are compared."""
 _TIE = 1e-6  # weight of the loss with the own output among the candidates, where all left-out losses are equal
+_POOLS = 2e8  # most numbers that compare the outputs in every way to decode, to be kept during the search
 _HELD = 3e7  # most numbers that coefficients of one member may have to be kept during the search
 
 
@@ -84,24 +86,59 @@ class Scorer:
     ----------
     problem : LearningProblem
         The pairs.
-    loss : Loss
-        The loss that is scored.
-    decoder : Decoder
-        Fitted on all outputs.
-    by_squares : bool
-        True if the loss is the squared distance of coordinates.
+    plan : OutputPlan
+        The loss that is scored, and ways to decode.
     own : bool
         True to keep the output of each pair among the candidates, without weight, as for candidates that a user gives.
-    fit_intercept : bool
-        False for ridges without a mean output of their own.
+    way : Way
+        The way to decode that is in use; at first that of the plan that comes first.
+    decoder : Decoder
+        Its decoder, fitted on all outputs.
     """
 
     problem: LearningProblem
-    loss: Loss
-    decoder: Decoder
-    by_squares: bool
+    plan: OutputPlan
     own: bool = False
-    fit_intercept: bool = True
+    way: Way = field(init=False)
+    decoder: Decoder = field(init=False)
+    _decoders: dict[str, Decoder] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.use(self.plan.ways[0])
+
+    @property
+    def by_squares(self) -> bool:
+        """True if the loss is the squared distance of coordinates."""
+        return self.plan.by_squares
+
+    def use(self, way: Way) -> None:
+        """Decode in this way from now on."""
+        decoder = self._decoders.get(way.name) or self._decoder_of(way)
+        self.way, self.decoder = way, decoder
+        if len(self.plan.ways) * to_numpy(self.problem.targets).shape[1] ** 2 <= _POOLS:
+            self._decoders[way.name] = decoder
+
+    def settle(self, points: np.ndarray) -> float:
+        """Decode in the way of least loss at the left-out points of the pairs that are compared; return that loss."""
+        known: dict[Any, np.ndarray] = {}  # ways that differ in the strength of a decoder share its scores
+        losses = []
+        for way in self.plan.ways:
+            self.use(way)
+            own = type(way.decoder), repr(way.kernel)
+            if own not in known:
+                known[own] = self.mixable(points)
+            losses.append(float(np.mean(self.mixed_losses(known[own], self.rows))))
+        self.use(self.plan.ways[int(np.argmin(losses))])
+        return min(losses)
+
+    def _decoder_of(self, way: Way) -> Decoder:
+        if self.by_squares:
+            return self.problem.decoder
+        embedding = self.problem.embedding
+        if way.kernel != embedding.kernel_:
+            kernel = way.kernel if way.kernel.is_resolved else way.kernel.resolve(embedding.outputs_)
+            embedding = clone(embedding).fit(kernel, embedding.outputs_, embedding.paired_)
+        return clone(way.decoder).fit(embedding, self.plan.loss)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -115,21 +152,29 @@ class Scorer:
         """Return the loss of each of the pairs that are compared, from the points of all pairs."""
         return self.losses(points[self.rows], self.rows)
 
+    def mixable(self, points: np.ndarray) -> np.ndarray:
+        """Return what decides a loss and is mixed as points are: scores of candidates where these are compared, else points."""
+        compares = not self.by_squares and self.decoder.compares
+        return to_numpy(self.decoder.scores(to_backend_of(self.problem.outputs, points))) if compares else points
+
     def losses(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the weighted loss of each pair at `rows`, from their points."""
+        return self.mixed_losses(self.mixable(points), rows)
+
+    def mixed_losses(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the weighted loss of each pair at `rows`, from what is `mixable`."""
         problem = self.problem
         if self.by_squares:
             found = np.sum((points - to_numpy(problem.targets)[rows]) ** 2, axis=1)
         else:
-            outputs, decoder = take(problem.outputs, rows), self.decoder
+            outputs, decoder, loss = take(problem.outputs, rows), self.decoder, self.plan.loss
             points = to_backend_of(outputs, points)
-            if decoder.needs_left_out_points:
-                decoder.calibrate(points)
+            decode = decoder.decode_scores if decoder.compares else decoder.decode
             leave_out = None if self.own else left_out(rows, problem.groups)
-            found = to_numpy(self.loss.paired(outputs, decoder.decode(points, leave_out=leave_out)))
+            found = to_numpy(loss.paired(outputs, decode(points, leave_out=leave_out)))
             if np.ptp(found) == 0.0:
                 # an output that occurs once is never right without its pair; as a candidate without weight it may be
-                found = found + _TIE * to_numpy(self.loss.paired(outputs, decoder.decode(points)))
+                found = found + _TIE * to_numpy(loss.paired(outputs, decode(points)))
         if problem.sample_weight is None:
             return found
         return found * (problem.sample_weight[rows] / np.mean(problem.sample_weight))
@@ -141,7 +186,7 @@ def ridge_member(name: str, kernel: Kernel, scorer: Scorer, known: dict[str, Any
     If losses add up it is that of each coordinate, or of each principal component of the outputs (`components`).
     """
     start, problem = monotonic(), replace(scorer.problem, kernel=kernel)
-    ridge = problem.ridge(problem.require_targets("a mixture"), scorer.fit_intercept)
+    ridge = problem.ridge(problem.require_targets("a mixture"), scorer.plan.fit_intercept)
     path = ridge_path(ridge, known)
     if scorer.by_squares:
         best = best_of_each(path, ridge, _solver(path), components)
@@ -172,11 +217,18 @@ def _by_decoding(
     """The one alpha of least loss of decoded left-out points; the search begins where that of the last kernel ended."""
     scale = path.scale or 1.0
 
-    def loss(decade: float) -> float:
-        points = to_numpy(path.some_left_out_points(scale * 10.0**decade, scorer.rows))
-        return float(np.mean(scorer.losses(points, scorer.rows)))
+    def points_at(decade: float) -> np.ndarray:
+        return to_numpy(path.some_left_out_points(scale * 10.0**decade, scorer.rows))
 
-    known["decade"] = decade = best_decade(loss, known.get("decade", _START))
+    def loss(decade: float) -> float:
+        return float(np.mean(scorer.losses(points_at(decade), scorer.rows)))
+
+    if "decade" in known or len(scorer.plan.ways) == 1:
+        decade = best_decade(loss, known.get("decade", _START))
+    else:  # the first kernel tells how to decode: some ways take more smoothing than others
+        decade = best_decade(lambda own: scorer.settle(points_at(own)), _START)
+        scorer.settle(points_at(decade))
+    known["decade"] = decade
     alpha = scale * 10.0**decade
     points = to_numpy(path.left_out_points(alpha))
     if points.size > _HELD:

@@ -59,11 +59,13 @@ def _found(members: list[Member], scorer: Scorer) -> tuple[Mixing, list[Member]]
         kept = ranked[:most]
         residuals = np.stack([member.points for member in kept]) - to_numpy(problem.targets)
         return mix_by_squares(residuals, folds, problem.sample_weight), kept
-    kept, rows = ranked[:_GREEDY], scorer.rows
+    rows = scorer.rows
+    kept = ranked[: min(_GREEDY, max(3, int(2 * _NUMBERS // (len(rows) * ranked[0].points.shape[1]))))]
     points = [member.points[rows] for member in kept]
 
     def loss(mixed: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        return scorer.losses(mixed, rows[chosen])
+        return scorer.mixed_losses(mixed, rows[chosen])
 
     some = replace(problem, outputs=take(problem.outputs, rows), targets=to_numpy(problem.targets)[rows])
-    return mix_by_loss(loss, points, folds[rows], feature_residuals(some, points)), kept
+    residuals = feature_residuals(some, points)
+    return mix_by_loss(loss, [scorer.mixable(own) for own in points], folds[rows], residuals), kept

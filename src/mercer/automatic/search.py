@@ -221,7 +221,6 @@ class Search:
             print(f"{shown}: left-out loss {member.loss:.4g} ({member.seconds:.1f} s{left})", file=sys.stderr)
         return member
 
-    def rescore(self, scorer: Scorer) -> None:
-        """Score the members anew, with another way to decode."""
-        self.scorer = scorer
-        self.members = [replace(member, losses=scorer.score(member.points)) for member in self.members]
+    def rescore(self) -> None:
+        """Score the members anew, after the way to decode has changed."""
+        self.members = [replace(member, losses=self.scorer.score(member.points)) for member in self.members]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.automatic.candidate_order import MIXTURE, CandidateOrder, candidate_order
+from mercer.automatic.candidate_order import MIXTURE, CandidateOrder, candidate_order, edit_distances
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.blocks import as_blocks
 from mercer.core.collections import Collection, count, listed, take
@@ -18,6 +18,7 @@ from mercer.estimators.base import ObjectEstimator
 from mercer.estimators.candidates import sets_of_each
 from mercer.estimators.data import Encoding
 from mercer.selection.candidates import known_outputs
+from mercer.uncertainty.conformal import HELD_OUT, LEFT_OUT, Calibration
 
 WORDS = ("strings", "sequences")
 """Kinds of inputs and outputs that edits turn into each other."""
@@ -83,6 +84,22 @@ class ChoosesWords(ObjectEstimator):
     def _best_two(self, inputs: Collection | None, points: Array, candidates: Any) -> list[Ranked]:
         ranked = None if inputs is None else self._ordered(inputs, 2, candidates, points)
         return super()._best_two(inputs, points, candidates) if ranked is None else ranked
+
+    def _among(
+        self, inputs: Collection, points: Array, k: int, candidates: Any
+    ) -> tuple[list[Ranked], Calibration, np.ndarray | None]:
+        """By edit distance if candidates are ranked by it, with the distances of right answers to their inputs."""
+        known = self._known_pairs(True)
+        written = known.inputs
+        ranked = None if written is None else self._ordered(inputs, k, candidates, points)
+        if written is None or ranked is None:
+            return super()._among(inputs, points, k, candidates)
+        held = self._held_out_
+        right = take(self.embedding_.outputs_, slice(0, known.size)) if held is None else held[1]
+        each = (edit_distances(x, take(right, [i]), self.candidate_order_.name)[0] for i, x in enumerate(written))
+        scores = np.fromiter(each, dtype=float, count=known.size)
+        source, mass = LEFT_OUT if held is None else HELD_OUT, known.mass(np.arange(known.size))
+        return ranked, Calibration(scores, np.ones(known.size, dtype=bool), source, mass=mass), None
 
     def _ordered(self, X: Any, k: int, candidates: Any, points: Array | None = None) -> list[Ranked] | None:
         """The best candidates of each input, at given points; None if they are in the order of the mixture."""

@@ -20,7 +20,7 @@ from mercer.core.collections import (
     take,
 )
 from mercer.core.validation import check_whole
-from mercer.decoders.pool import Allowed, LeftOut, Pool, remaining, training_candidates
+from mercer.decoders.pool import ROUNDING, Allowed, LeftOut, Pool, remaining, top, training_candidates
 from mercer.embeddings.base import Embedding
 from mercer.kernels.algebra import Normalized, Scaled
 from mercer.kernels.base import Kernel
@@ -132,6 +132,25 @@ class Decoder(BaseEstimator):
         points = self._points(H)
         index, _ = pool.best(points, 1, self._allowed(len(pool), candidate_of, leave_out, points), self._batch())
         return take(pool.objects, index[:, 0])
+
+    @property
+    def compares(self) -> bool:
+        """Whether `decode` compares the training outputs, and nothing else, by `scores`."""
+        return type(self).decode is Decoder.decode
+
+    def scores(self, H: Array) -> Array:
+        """The score of each default candidate at each point; those of a mean of points are the means of theirs."""
+        pool, _ = self._training_pool()
+        return like(self._points(H), pool.features) @ pool.features.T - pool.offsets
+
+    def decode_scores(self, scores: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
+        """The candidate of highest score in each row of `scores`; as `decode` from points, with left-out scores of all rows."""
+        pool, candidate_of = self._training_pool()
+        xp, allowed = namespace(scores), self._allowed(len(pool), candidate_of, leave_out, scores)
+        slack = ROUNDING * xp.max(xp.abs(scores), axis=1)
+        if allowed is not None:
+            scores = xp.where(like(allowed(slice(None)), scores), scores, xp.full_like(scores, -xp.inf))
+        return take(pool.objects, top(scores, 1, slack)[0][:, 0])
 
     def rank(self, H: Array, k: int, leave_out: np.ndarray | LeftOut | None = None) -> list[Ranked]:
         """The k best objects for each point, training outputs or made by the decoder, scored ``2⟨h, ψ(y)⟩ - l(y, y)``."""
@@ -262,7 +281,8 @@ class Decoder(BaseEstimator):
         """Expectation of the features of a kernel under each point; the point itself where these are its coordinates."""
         if hasattr(self.embedding_, "feature_map_") and type(self.embedding_.kernel_) is kernel:
             return to_numpy(as_vectors(H, "H"))
-        return to_numpy(self._weights(H)) @ to_numpy(features(self.embedding_.outputs_))
+        H, outputs = as_vectors(H, "H"), self.embedding_.outputs_
+        return self.embedding_.expectations(like(H, outputs) if is_numeric(outputs) else to_numpy(H), features)
 
     def _batch(self) -> int | None:
         expected = "the number of points to score at a time, a whole number from 1, or None to bound the memory"

@@ -8,13 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 from mercer.core import memory
 from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, count, distinct, take
 from mercer.core.validation import check_real
 from mercer.decoders.base import Decoder, is_distance_of, register, unscaled
-from mercer.decoders.pool import Pool
+from mercer.decoders.pool import LeftOut, Pool
 from mercer.embeddings.base import Embedding
 from mercer.embeddings.implicit import Implicit
 from mercer.kernels.base import Kernel
@@ -183,6 +184,17 @@ class Standardized(Decoder):
         self.__dict__.pop("_pool", None)
         return self
 
+    def scores(self, H: Array) -> Array:
+        """The inner product with each default candidate, not yet standardised."""
+        plain = self if self.calibration_ is None else clone(self).fit(self.embedding_)
+        features = plain._training_pool()[0].features
+        return like(self._points(H), features) @ features.T
+
+    def decode_scores(self, scores: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
+        """The candidate of highest score in each row, standardised by the rows."""
+        scale, offsets = _standard(scores, float(self.strength))
+        return super().decode_scores(scores * scale - offsets, leave_out)
+
     def _features(self, objects: Collection) -> tuple[Array, Array]:
         features, offsets = super()._features(objects)
         if self.calibration_ is None:
@@ -192,12 +204,18 @@ class Standardized(Decoder):
 
 def standardized(features: Array, usual: Array, strength: float) -> tuple[Array, Array]:
     """Return the features and offsets of candidates whose scores are standardised by their `usual` scores, a column each."""
-    xp = namespace(features)
+    scale, offsets = _standard(usual, strength)
+    return features * scale[:, None], offsets
+
+
+def _standard(usual: Array, strength: float) -> tuple[Array, Array]:
+    """Factor and offset of each candidate that standardise its scores."""
+    xp = namespace(usual)
     mean, spread = xp.mean(usual, axis=0), xp.std(usual, axis=0)
     # a candidate that scores the same for all inputs, up to rounding, never scores better than usual
     varies = spread > _ROUNDING * xp.abs(mean)
     scale = xp.where(varies, xp.where(varies, spread, xp.ones_like(spread)) ** -strength, xp.zeros_like(spread))
-    return features * scale[:, None], strength * mean * scale
+    return scale, strength * mean * scale
 
 
 @dataclass

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer.core.arrays import Array, namespace
+from mercer.core.arrays import Array, namespace, to_numpy
 from mercer.core.collections import Collection, count, take
 from mercer.kernels.base import Kernel
 
@@ -88,3 +89,7 @@ class Embedding(BaseEstimator):
     def weights(self, points: Array) -> Array:
         """Return the weights of each point on the N outputs."""
         raise TypeError(f"{type(self).__name__} must define weights(points)")
+
+    def expectations(self, points: Array, features: Callable[[Collection], Array]) -> np.ndarray:
+        """Return the features of the fitted outputs, summed with the weights of each point."""
+        return to_numpy(self.weights(points)) @ to_numpy(features(self.outputs_))

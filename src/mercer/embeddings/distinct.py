@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from mercer.core import memory
-from mercer.core.arrays import Array, like, namespace
+from mercer.core.arrays import Array, like, namespace, to_numpy
 from mercer.core.collections import Collection, count, distinct, take
 from mercer.embeddings.base import Embedding
 from mercer.kernels.base import Kernel
+
+_THIN = 0.05  # share of features other than zero below which a sparse product is the faster one
 
 
 class Distinct(Embedding):
@@ -59,3 +63,9 @@ class Distinct(Embedding):
         """Return the weights of the distinct outputs, shared by their copies."""
         share = self._rows / np.maximum(self._rows.sum(axis=0), 1.0)
         return points @ like(share.T, points)
+
+    def expectations(self, points: Array, features: Callable[[Collection], Array]) -> np.ndarray:
+        """Return the features of the distinct outputs, summed with the weights of each point."""
+        rows = to_numpy(features(self.distinct_))
+        few = np.count_nonzero(rows) < _THIN * rows.size
+        return to_numpy(points) @ (csr_array(rows) if few else rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from scipy.optimize import nnls
@@ -13,6 +12,7 @@ _FOLDS = 5  # parts of the pairs on which weights are checked that were found on
 _SHRUNK = 0.01  # weight of the distance to equal weights, relative to the mean squared error
 _LITTLE = 0.01  # weight below which a predictor is dropped
 _WIDE = 50  # coordinates from which all have the same weights
+_TOGETHER = 0.75  # part of the weights that all coordinates share
 _HEAVY = 1e3  # weight of the equation that weights sum to one, relative to the errors
 _FIVE = 5  # predictors in the mean of the best
 _STEPS = 12  # most members a greedy mixture takes, with repetition
@@ -49,9 +49,9 @@ def mix_by_squares(
 ) -> Mixing:
     r"""Find weights of small squared distance, :math:`\sum_i \|\sum_m \beta_m e^m_i\|^2`, with β on the simplex.
 
-    The least one for all pairs follows their noise. So β is "averaged": the mean of the least ones for each two of the folds, and
-    of those for all coordinates together and for each alone. Weights below a hundredth are dropped. The "best" predictor takes
-    the place of the average if it does better in every fold, with weights found on the others.
+    The least one for all pairs follows their noise. So β is "averaged": the mean of the least ones without each of the folds,
+    three quarters of it for all coordinates together and a quarter for each alone. Weights below a hundredth are dropped. The
+    "best" predictor takes the place of the average if it does better in every fold, with weights found on the others.
 
     Parameters
     ----------
@@ -131,11 +131,11 @@ def supported_share(
 
 
 def _averaged(parts: np.ndarray, shared: bool) -> np.ndarray:
-    """The mean of the weights found on each two of the parts, without members of little weight."""
+    """The mean of the weights found without each of the parts, without members of little weight."""
     found = []
-    for two in combinations(range(len(parts)), min(2, max(1, len(parts) - 1))):
-        gram = parts[list(two)].sum(axis=0)
-        found.append(_shared(gram) if shared else 0.5 * (_shared(gram) + _each(gram)))
+    for f in range(len(parts)):
+        gram = (np.delete(parts, f, axis=0) if len(parts) > 1 else parts).sum(axis=0)
+        found.append(_shared(gram) if shared else _TOGETHER * _shared(gram) + (1.0 - _TOGETHER) * _each(gram))
     weights = np.mean(found, axis=0)
     large = np.where(weights.mean(axis=1, keepdims=True) < _LITTLE, 0.0, weights)
     kept = large.sum(axis=0)

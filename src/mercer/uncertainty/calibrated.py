@@ -103,12 +103,19 @@ class CalibratedAnswers:
         points, decoder = self._points_of(X), self.decoder_
         if candidates is None:
             unfit = np.asarray(decoder.objective(points, decoder.decode(points)), dtype=float)
+            calibration, support = self._calibrated(decoder), decoder.support(points, self._origin())
         else:
-            ranked, decoder = self._rank(points, 1, candidates)
+            ranked, calibration, support = self._among(self._inputs_of(X), points, 1, candidates)
             unfit = -np.asarray([found.scores[0] for found in ranked])
-        calibration = self._calibrated(decoder)
-        trust, support = calibration.p_values(unfit), decoder.support(points, self._origin())
+        trust = calibration.p_values(unfit)
         return 1.0 - (trust if support is None else trust * calibration.backed(support))
+
+    def _among(
+        self, inputs: Collection, points: Array, k: int, candidates: Any
+    ) -> tuple[list[Ranked], Calibration, np.ndarray | None]:
+        """The k best of given candidates for each input, the calibration of their scores, and the support of the inputs."""
+        ranked, decoder = self._rank(points, k, candidates)
+        return ranked, self._calibrated(decoder), decoder.support(points, self._origin())
 
     def explain(self, x: Any, k: int = 5) -> Explanation:
         """Return the `k` training pairs with the largest share in the prediction for one input.

@@ -91,14 +91,14 @@ class SetAnswers(CalibratedAnswers):
         if method == "jackknife+":
             sets = self._jackknife_sets(inputs, wanted, candidates, parts)
         else:
-            points, decoder = to_backend_of(self.embedding_.outputs_, self.map_.points(inputs)), self.decoder_
+            points = to_backend_of(self.embedding_.outputs_, self.map_.points(inputs))
             if makes:
-                every = self._with_constructed(points)
+                every, calibration = self._with_constructed(points), self._calibrated_with_constructed()
             elif candidates is None:
-                every = decoder.rank_training(points, _EVERY)
+                every = self.decoder_.rank_training(points, _EVERY)
+                calibration = self._calibrated(self.decoder_)
             else:
-                every, decoder = self._rank(points, _EVERY, candidates)
-            calibration = self._calibrated_with_constructed() if makes else self._calibrated(decoder)
+                every, calibration, _ = self._among(inputs, points, _EVERY, candidates)
             sets = self._within(every, calibration, wanted, makes or candidates is None, parts)
         return [PredictionSet(self._codec.decode(found.objects), found.scores, found.any_object) for found in sets]
 
