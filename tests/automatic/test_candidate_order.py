@@ -130,3 +130,21 @@ def test_the_mixture_chooses_where_letters_say_nothing() -> None:
 def test_distances_of_sequences() -> None:
     assert edit_distances(("ab", "c"), [("c", "ab"), ("ab", "c", "d")]).tolist() == [2.0, 1.0]
     assert edit_distances(("ab", "c"), [("c", "ab"), ("ab", "c", "d")], EXCHANGES).tolist() == [1.0, 1.0]
+
+
+def test_few_typos_are_chosen_by_edit_distance(words) -> None:
+    rng = np.random.default_rng(2)
+    known, new, typos = words
+    few = AutoEstimator(ZeroOne(), effort="fast").fit([_typo(word, rng) for word in known[:4]], known[:4])
+    assert few.candidate_order_.name == EXCHANGES
+    assert "for 4 of 4 pairs" in few.candidate_order_.reason
+    found = few.predict(typos, candidates=new)
+    assert np.mean([a == b for a, b in zip(found, new, strict=True)]) > 0.9
+
+
+def test_few_pairs_that_are_unlike_their_inputs_keep_the_order_of_the_mixture() -> None:
+    model = AutoEstimator(ZeroOne(), effort="fast").fit(
+        ["one", "two", "three", "four"], ["un", "deux", "trois", "quatre"]
+    )
+    assert model.candidate_order_.name == MIXTURE
+    assert "too few distinct outputs" in model.candidate_order_.reason

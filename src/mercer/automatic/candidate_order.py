@@ -84,7 +84,8 @@ def candidate_order(
 
     As for `mercer.selection.candidates.candidate_rule`, the distinct outputs are cut into two halves, and each input is predicted
     without its half. The candidates are the outputs of that half and those without an input, so that a dictionary is chosen from
-    as it will be.
+    as it will be. With too few outputs for that, it is the edit distance if that names most of the training outputs: it learns
+    nothing from them.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def candidate_order(
     """
     embedding, halves = decoder.embedding_, output_halves(decoder, groups)
     if halves is None:
-        return CandidateOrder(reason="too few distinct outputs to choose by: the mixture")
+        return _of_few(list(inputs), take(embedding.outputs_, slice(0, embedding.paired_)))
     outputs, points = embedding.outputs_, to_backend_of(embedding.outputs_, points_without(halves))
     extra = np.arange(embedding.paired_, count(outputs))[:_EXTRA]
     losses: dict[str, list[np.ndarray]] = {name: [] for name in (MIXTURE, EDITS, EXCHANGES)}
@@ -117,3 +118,15 @@ def candidate_order(
     others = ", ".join(f"{value:.4g} by {each}" for each, value in means.items() if each != name)
     reason = f"{name}: {loss!r} is {means[name]:.4g} for outputs kept out of training, {others}"
     return CandidateOrder(name, reason, means)
+
+
+def _of_few(inputs: list[Any], outputs: Collection) -> CandidateOrder:
+    """The order where too few outputs could be kept out of training."""
+    right = 0
+    for own, x in enumerate(inputs):
+        distances = edit_distances(x, outputs, EXCHANGES)
+        others = np.array([output != outputs[own] for output in outputs])
+        right += bool(others.any()) and distances[own] < float(np.min(distances[others]))
+    name = EXCHANGES if 2 * right > len(inputs) else MIXTURE
+    told = f"the edit distance names the right one of them for {right} of {len(inputs)} pairs"
+    return CandidateOrder(name, f"{name}: too few distinct outputs to keep some out of training; {told}")
