@@ -54,6 +54,7 @@ FACTS = {
     ],
     "qm9-graphs": ["Exactly right are"],
     "toy-strings-construction": ["training outputs"],
+    "spelling-command": ["mercer fit"],  # the name of the command
 }
 FACTS["report-images"] = FACTS["kadri-table2-left"]
 
