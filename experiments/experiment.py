@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.report import Table
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -102,6 +104,10 @@ class Experiment:
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
         """Return further blocks of HTML for the page, after the table."""
+        return []
+
+    def examples(self, outcomes: Sequence[Outcome]) -> list[Table]:
+        """Return tables of objects, such as words predicted wrong; the result keeps them, and every page shows them."""
         return []
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:

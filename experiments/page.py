@@ -48,6 +48,7 @@ def scores_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Tabl
 
 def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[Outcome]) -> str:
     """Write the HTML page of an experiment: pictures and tables first, then the protocol."""
+    examples = _examples(result)
     blocks = [
         paragraph(experiment.source),
         first_picture(experiment, result.rows),
@@ -55,6 +56,8 @@ def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[O
         *([paragraph(_SIGNS)] if any("paper" in row for row in result.rows) else []),
         *(paragraph(note) for note in experiment.notes(result.rows)),
         *experiment.blocks(result.rows, outcomes),
+        *([section("Examples")] if examples else []),
+        *(table_html(table) for table in examples),
         section("Protocol"),
         paragraph(experiment.protocol),
         section("How this was computed"),
@@ -81,6 +84,9 @@ def result_page(experiment: Experiment, result: Result) -> str:
         parts += [_SIGNS, "## Published values", markdown(_compared(experiment, compared)), _RULE]
     notes = experiment.notes(rows)
     parts += ["## Remarks", *notes] if notes else []
+    examples = _examples(result)
+    parts += ["## Examples"] if examples else []
+    parts += [part for table in examples for part in (f"**{table.title}**", markdown(table))]
     machine = result.environment
     parts += [
         "## Protocol",
@@ -140,6 +146,10 @@ def markdown(table: Table) -> str:
         cells = [f"**{cell}**" if (i, j) in table.best else cell for j, cell in enumerate(cells)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _examples(result: Result) -> list[Table]:
+    return [Table(**content) for content in result.parameters.get("examples", [])]
 
 
 def _compared(experiment: Experiment, values: Sequence[Any]) -> Table:

@@ -149,6 +149,8 @@ def _write(experiment: Experiment, folder: Path, small: bool, records: list[Reco
     outcomes: list[Outcome] = [record["outcome"] for record in records]
     seconds = sum(record["seconds"] for record in records)
     parameters = {"protocol": experiment.protocol, "small": small} | experiment.parameters(small)
+    examples = experiment.examples(outcomes)
+    parameters |= {"examples": [table.content() for table in examples]} if examples else {}
     result = Result(
         experiment.name, experiment.rows(outcomes), parameters, experiment.seeds(small), seconds=round(seconds, 2)
     )

@@ -10,7 +10,7 @@ import numpy as np
 from experiments.experiment import Experiment, Outcome, Piece
 from mercer.datasets import PronouncedWords, load_pronunciations
 from mercer.decoders import Ranked
-from mercer.report import Table, paragraph, section, table_html
+from mercer.report import Table, section, table_html
 from mercer.sequence_models import AlignedSequences
 from mercer.sequence_models.word_models import WORD_SCORES
 
@@ -129,19 +129,25 @@ class Pronunciation(Experiment):
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Show the weight of each model, then examples of errors."""
+        """Show the weight of each model."""
         yield section("Weight of each score, learned from left-out training words")
         names = list(dict.fromkeys(name for outcome in outcomes for name in outcome["trust"]))
         lines = [[NAMES[o["language"]], *(str(o["trust"].get(name, "")) for name in names)] for o in outcomes]
         yield table_html(Table(["language", *names], lines, ""))
-        yield section("Words predicted wrong")
+
+    def examples(self, outcomes: Sequence[Outcome]) -> list[Table]:
+        """Return the first words predicted wrong of each language."""
+        header = ["word", "phones", "predicted", "place of the right answer"]
+        tables = []
         for outcome in outcomes:
-            yield paragraph(
-                f"{NAMES[outcome['language']]}: the first {len(outcome['examples'])} errors. Of all errors, "
-                f"{outcome['rescued']} have the right answer among the {LISTED} best candidates."
+            errors = outcome["examples"]
+            title = (
+                f"{NAMES[outcome['language']]}: the first {len(errors)} words predicted wrong; of all, {outcome['rescued']} have "
+                f"the right answer among the {LISTED} best candidates"
             )
-            cells = [[e["word"], e["truth"], e["predicted"], _place_text(e["place"])] for e in outcome["examples"]]
-            yield table_html(Table(["word", "phones", "predicted", "place of the right answer"], cells, ""))
+            rows = [[each["word"], each["truth"], each["predicted"], _place_text(each["place"])] for each in errors]
+            tables.append(Table(header, rows, title))
+        return tables
 
 
 def _row(method: str, value: float, error: float, language: str) -> dict[str, Any]:

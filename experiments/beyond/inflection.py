@@ -121,7 +121,7 @@ class InflectedForms(Experiment):
         return notes
 
     def blocks(self, rows: list[dict[str, Any]], outcomes: Sequence[Outcome]) -> Iterable[str]:
-        """Show accuracy by language, kinds of errors, and examples."""
+        """Show accuracy by language, and kinds of errors."""
         test = [row for row in rows if row["metric"] == TEST]
         yield section("By language")
         yield table_html(pivot(test, "setting", "language", title="Accuracy", best="max"))
@@ -132,11 +132,16 @@ class InflectedForms(Experiment):
         )
         header = ["language", "setting", "tags seen", "tags new", "share of new", "second best", "expected", "accuracy"]
         yield table_html(Table(header, [_cells(outcome) for outcome in outcomes]))
-        yield section("Examples of errors")
-        yield paragraph("The first errors of each, with the probability of the prediction and the next best form.")
-        for outcome in outcomes:
-            header = ["lemma", "tags", "right form", "predicted", "probability", "second"]
-            yield table_html(Table(header, outcome["errors"], f"{outcome['language']}, {outcome['setting']}"))
+
+    def examples(self, outcomes: Sequence[Outcome]) -> list[Table]:
+        """Return the first errors of each language and setting, with the probability of the prediction and the next best form."""
+        header = ["lemma", "tags", "right form", "predicted", "probability", "second"]
+        return [
+            Table(
+                header, each["errors"], f"{each['language']}, {each['setting']}: the first {len(each['errors'])} errors"
+            )
+            for each in outcomes
+        ]
 
 
 def _tested(model: Inflection, words: InflectedWords, seen: set[str]) -> Outcome:

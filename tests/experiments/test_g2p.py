@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.beyond.g2p import ORACLE, WHOLE
+from experiments.page import result_page
 from experiments.registry import experiment
 from experiments.runner import reproduce
 from mercer.datasets import load_pronunciations
@@ -26,8 +27,11 @@ def test_small_run_is_sane_and_repeatable(tmp_path):
     assert found[ORACLE] <= found[WHOLE] < 60.0
     assert {"word", "truth", "predicted", "place"} <= outcome["examples"][0].keys()
     page = (tmp_path / "g2p.html").read_text(encoding="utf-8")
-    assert "Words predicted wrong" in page
-    assert outcome["examples"][0]["word"] in page
+    (table,) = result.parameters["examples"]
+    assert [row[0] for row in table["rows"]] == [each["word"] for each in outcome["examples"]]
+    for written in (page, result_page(g2p, result)):
+        assert "words predicted wrong" in written
+        assert outcome["examples"][0]["word"] in written
 
 
 def test_words_and_phones():

@@ -23,6 +23,16 @@ class Table:
     best: set[tuple[int, int]] = field(default_factory=set)
     kinds: dict[tuple[int, int], str] = field(default_factory=dict)
 
+    def content(self) -> dict[str, Any]:
+        """Return title, header and rows as JSON can hold them; ``Table(**content)`` has no marks.
+
+        Examples
+        --------
+        >>> Table(["word"], [["go"]], "Errors").content()
+        {'title': 'Errors', 'header': ['word'], 'rows': [['go']]}
+        """
+        return {"title": self.title, "header": self.header, "rows": self.rows}
+
 
 def pivot(  # noqa: PLR0913
     rows: Iterable[dict[str, Any]],
