@@ -154,6 +154,17 @@ def test_a_column_that_matters_weighs_most():
     assert set(decision.settings_.weights.sum(axis=0).argsort()[-2:].tolist()) == {0, 1}
 
 
+def test_tags_in_front_of_a_row_are_columns_of_their_own():
+    tags = [("V", "PST"), ("V", "PRS", "3"), ("N",), ("V", "PRS")]
+    letters, classes = ["a", "b", "a", "c"], ["x", "y", "x", "z"]
+    has = [(*("PRS" in own, "V" in own), own, letter) for own, letter in zip(tags, letters, strict=True)]
+    known = Decision(tags=("PRS", "V")).fit(list(zip(tags, letters, strict=True)), classes)
+    spelled = Decision().fit(has, classes)
+    new = [(("V", "PRS", "1"), "b"), (("N",), "d")]
+    by_hand = [("PRS" in own, "V" in own, own, letter) for own, letter in new]
+    np.testing.assert_allclose(known.log_probabilities(new), spelled.log_probabilities(by_hand))
+
+
 def test_landmarks_are_near_the_full_ridge():
     rows, targets, _ = a_decision(200)
     labels, rows = np.argmax(targets, axis=1).tolist(), [tuple(row) for row in rows.tolist()]

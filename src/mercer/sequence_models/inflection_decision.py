@@ -28,13 +28,15 @@ class Decision:
     .. math:: p(c \mid x) \propto \exp(h_c(x) / T), \quad h(x) = \bar y + \sum_i k(x, x_i) z_i
 
     with one-hot outputs, their mean :math:`\bar y`, and a sum of product-Hamming kernels whose weights, with alpha and T, are
-    learned by leave-one-out. The parameters are those of `Inflection`.
+    learned by leave-one-out. The parameters are those of `Inflection`, and `tags`: the first symbol of a row is a tuple of tags,
+    and whether it has each of these is one more column.
     """
 
     sample: int = 400
     rounds: int = 40
     landmarks: int = 1500
     seed: int = 0
+    tags: Sequence[str] = ()
 
     def fit(self, rows: Sequence[Row], labels: Sequence[Hashable]) -> Self:
         """Learn from rows, all of one length, and the class of each."""
@@ -46,7 +48,7 @@ class Decision:
             return self
         codes, self.prior_ = self._codes(rows), targets.mean(axis=0)
         # a column that never varies has no effect, and costs time
-        self.varying_ = np.flatnonzero([len(column) > 1 for column in self.columns_])
+        self.varying_ = np.flatnonzero(np.any(codes != codes[:1], axis=0))
         codes = np.ascontiguousarray(codes[:, self.varying_])
         rng = np.random.default_rng(self.seed)
         chosen = np.sort(rng.permutation(len(codes))[: self.sample])
@@ -61,16 +63,20 @@ class Decision:
         """Return log p of each class, in the order of `classes_`, for each row."""
         if len(self.classes_) == 1:
             return np.zeros((len(rows), 1))
-        distinct = list(dict.fromkeys(rows))
-        codes = np.ascontiguousarray(self._codes(distinct)[:, self.varying_])
+        number: dict[Row, int] = {}
+        which = [number.setdefault(row, len(number)) for row in rows]
+        codes = np.ascontiguousarray(self._codes(list(number))[:, self.varying_])
         blocks = range(0, len(codes), _BLOCK)
         points = [self.settings_.kernel(codes[i : i + _BLOCK], self.rows_) @ self.dual_ for i in blocks]
         logs = log_softmax((self.prior_ + np.concatenate(points)) / self.settings_.temperature)
-        return logs[Alphabet(distinct).codes(rows)]
+        return logs[which]
 
     def _codes(self, rows: Sequence[Row]) -> np.ndarray:
-        columns = zip(self.columns_, zip(*rows, strict=True), strict=True)
-        return np.column_stack([alphabet.codes(column) for alphabet, column in columns])
+        columns = list(zip(*rows, strict=True))
+        codes = [alphabet.codes(column) for alphabet, column in zip(self.columns_, columns, strict=True)]
+        sets = Alphabet(columns[0])
+        has = np.asarray([[tag in tags for tag in self.tags] for tags in sets.symbols], dtype=np.int64)
+        return np.column_stack([has[sets.codes(columns[0])], *codes])
 
 
 @dataclass

@@ -29,7 +29,7 @@ PRIOR = np.asarray([0.6, 0.2, 0.2, 0.0, 0.0])
 """The scores of a form, and the trust in each before any pair is left out."""
 _MODELS = 3
 _SHARES = {"trust": 0.4, "scripts": 0.15, "transducer": 0.15, "networks": 0.3}  # of the time to fit
-_LIKELY = 4.0  # a form of the transducer so much less likely than its best is not considered
+_BEHIND = (6.0, 4.0)  # forms of scripts, and of the transducer, so much less likely than their best are not considered
 _FLOOR = -30.0  # a form that a model rules out has this log-probability
 
 
@@ -128,20 +128,20 @@ class FormModels:
     def lists(self, requests: Sequence[Request], more: Sequence[list[str]] | None = None) -> list[Listed]:
         """Return the forms found for each request, then `more`, with the scores of each model."""
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        by_scripts = self.search_.forms(requests)
-        models = [by_scripts]
+        models = [self.search_.forms(requests)]
         if self.transducer_ is not None:
             search = delayed(self.transducer_.forms)
-            models.append([_likely(found) for found in run(search(*request, self.width) for request in requests)])
+            models.append(run(search(*request, self.width) for request in requests))
+            models = [[_likely(own, behind) for own in found] for found, behind in zip(models, _BEHIND, strict=True)]
         forms = [list(dict.fromkeys(form for found in each for form in found)) for each in zip(*models, strict=True)]
         numbers = [len(known) for known in forms]
         if more is not None:
             forms = [list(dict.fromkeys([*known, *given])) for known, given in zip(forms, more, strict=True)]
-        missing = [(i, form) for i, found in enumerate(by_scripts) for form in forms[i] if form not in found]
+        missing = [(i, form) for i, found in enumerate(models[0]) for form in forms[i] if form not in found]
         if missing:
             logs = self.search_.scores([requests[i] for i, _ in missing], [form for _, form in missing])
             for (i, form), score in zip(missing, logs, strict=True):
-                by_scripts[i][form] = float(score)
+                models[0][i][form] = float(score)
         if self.transducer_ is not None:
             rest = [[f for f in known if f not in found] for found, known in zip(models[1], forms, strict=True)]
             score = delayed(self.transducer_.scores)
@@ -169,6 +169,6 @@ class FormModels:
         return totals - np.logaddexp.reduce(totals[: listed.found])
 
 
-def _likely(forms: dict[str, float]) -> dict[str, float]:
+def _likely(forms: dict[str, float], behind: float) -> dict[str, float]:
     best = max(forms.values(), default=0.0)
-    return {form: score for form, score in forms.items() if score >= best - _LIKELY}
+    return {form: score for form, score in forms.items() if score >= best - behind}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from mercer.sequence_models.inflection_decision import Decision, Row
 
 START, STOP, END = "^", "$", ""
 _FAR = 3  # numbers of syllables are distinguished up to this one
-_UNLIKELY = -8.0  # a class with a lower log-probability is not followed
+_UNLIKELY = -6.0  # a class with a lower log-probability is not followed
 _BEHIND = 6.0  # a partial script that is so much less likely than the best complete ending is dropped
 _LONGEST_ENDING = 14
 
@@ -58,7 +58,7 @@ class Partial(NamedTuple):
 
 
 class Columns:
-    """The rows of the four decisions; each of `tags` is a column of its own.
+    """The rows of the four decisions, of which the tags are the first symbol.
 
     Letters are counted from the end of the word, and the ending is written from its last letter to its first: tags mark the end
     of a form, and changes of the stem (a dropped *e*, a doubled consonant) are decided when the ending is known.
@@ -71,29 +71,25 @@ class Columns:
     def front(self, lemma: str, tags: tuple[str, ...], particle: str, before: Row) -> Row:
         """Return the row for the treatment of the particle, if nothing is `before`, or for the next piece of the prefix."""
         seen = (before, before[-1:], len(before))
-        return (*self._tags(tags), particle, *(lemma[i : i + 1] for i in range(3)), *_last(lemma, 3), *seen)
+        return (tags, particle, *(lemma[i : i + 1] for i in range(3)), *_last(lemma, 3), *seen)
 
     def ending(self, word: str, tags: tuple[str, ...], front: Front, written: str) -> Row:
         """Return the row for the next letter of the ending, to the left of what is `written`."""
         right = written + STOP
         seen = (right[:1], right[:2], right[1:2], right[2:3], min(len(written), 4))
         near = (*_last(word, 3), *self._kinds(word, 2), self._syllables(word), word[-2:], self.harmony.of(word))
-        return (*self._tags(tags), front, *near, *seen)
+        return (tags, front, *near, *seen)
 
     def cut(self, word: str, tags: tuple[str, ...], front: Front, ending: str) -> Row:
         """Return the row for the number of letters dropped."""
         seen = (ending[:1], ending[:2], ending, self.vowels.kind(ending[:1]))
-        return (*self._tags(tags), front, *seen, *_last(word, 5), *self._kinds(word, 3), self._syllables(word))
+        return (tags, front, *seen, *_last(word, 5), *self._kinds(word, 3), self._syllables(word))
 
     def change(self, word: str, tags: tuple[str, ...], front: Front, ending: str, cut: int) -> Row:
         """Return the row for the change of the last vowels of the stem."""
         near = self.vowels.last_in(word[: len(word) - cut])
         short = min(self._syllables(word), 2)
-        return (*self._tags(tags), front, cut, *near, near[2][:1], ending, ending[:1], *_last(word, 3), short)
-
-    def _tags(self, tags: tuple[str, ...]) -> Row:
-        """Return one column for each tag, and one for all of them."""
-        return (*(tag in tags for tag in self.tags), tags)
+        return (tags, front, cut, *near, near[2][:1], ending, ending[:1], *_last(word, 3), short)
 
     def _kinds(self, word: str, n: int) -> Row:
         return tuple(self.vowels.kind(letter) for letter in _last(word, n))
@@ -127,6 +123,7 @@ class Search:
         """Learn from requests and the scripts that make their forms; `decision` has the parameters of all decisions."""
         words = [self._word(lemma, script) for (lemma, _), script in zip(requests, scripts, strict=True)]
         self.cuts_ = sorted({word[len(word) - script.cut :] for word, script in zip(words, scripts, strict=True)})
+        decision = replace(decision, tags=self.columns.tags)
         self.front_, self.ending_, self.cut_, self.change_ = (
             copy(decision).fit([row for _, row, _ in steps], [label for _, _, label in steps])
             for steps in self._steps(requests, scripts)
@@ -260,7 +257,8 @@ class Search:
 def _classes(decision: Decision, partials: list[Partial], rows: list[Row]) -> Iterator[tuple[Partial, Any, float]]:
     """Yield each partial script with each class that is likely enough, and the score of both together."""
     if partials:
-        for partial, logs in zip(partials, decision.log_probabilities(rows), strict=True):
-            for label, score in zip(decision.classes_, logs.tolist(), strict=True):
-                if score > _UNLIKELY:
-                    yield partial, label, partial.score + score
+        logs = decision.log_probabilities(rows)
+        places, labels = np.nonzero(logs > _UNLIKELY)
+        for place, label, score in zip(places.tolist(), labels.tolist(), logs[places, labels].tolist(), strict=True):
+            partial = partials[place]
+            yield partial, decision.classes_[label], partial.score + score

@@ -19,6 +19,7 @@ from mercer.sequence_models.transducer_features import (
 )
 from mercer.sequence_models.transducer_learning import log_probabilities
 
+_BEHIND = -5.0  # a partial form so much less likely than the best is dropped
 _UNLIKELY = -7.0  # an action with a lower log-probability is not followed, nor a form so much less likely than the best
 
 
@@ -157,9 +158,11 @@ def beam(  # noqa: PLR0913
                 elif m < limit or a == DROP:
                     options[found], parents[found], chosen[found] = score, b, a
                     found += 1
-        live = 0
-        for place in np.argsort(-options[:found])[:width]:
+        live, order = 0, np.argsort(-options[:found])[:width]
+        for place in order:
             b = parents[place]
+            if options[place] < options[order[0]] + _BEHIND:
+                break
             if finished < width or options[place] > totals[width - 1]:
                 after[live] = outs[b]
                 region = (states[b, 2], states[b, 3])
