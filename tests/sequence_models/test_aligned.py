@@ -126,7 +126,7 @@ def test_progress_has_the_time_that_is_left(capsys):
     AlignedSequences(verbose=1).fit(["ab", "ba", "aab", "bb"], ["x"] * 4)
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in lines] == [
-        f"4 words: {part}" for part in ("aligned", "ridge and chain", "networks", "weights", "all words")
+        f"4 words: {part}" for part in ("aligned", "models", "weights", "all words")
     ]
     assert all("s left" in line for line in lines[:-1])
     with pytest.raises(ValueError, match="verbose=-1; expected 0, or 1"):

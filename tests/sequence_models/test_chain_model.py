@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mercer.sequence_models.chain import backward_sums, best_paths, chain_loss, forward_sums, log_sum
+from mercer.sequence_models.chain import best_paths, chain_loss, forward_sums, log_sum, shares_of_paths
 from mercer.sequence_models.chain_model import OWN, SHARED, ChainModel, chunk_patterns
 from mercer.sequence_models.classes import effect_classes, merged_classes
 from mercer.sequence_models.inventory import Inventory
@@ -47,13 +47,18 @@ def test_sums_and_best_paths_by_enumeration():
     options, steps, counts = random_chain()
     paths = list(product(*map(range, counts)))
     scores = np.asarray([path_score(options, steps, path) for path in paths])
-    before, after = forward_sums(options, steps, counts), backward_sums(options, steps, counts)
-    assert log_sum(before[-1, : counts[-1]]) == pytest.approx(np.logaddexp.reduce(scores))
-    through = np.logaddexp.reduce([score for path, score in zip(paths, scores, strict=True) if path[1] == 2])
-    assert before[1, 2] + after[1, 2] == pytest.approx(through)
+    total = np.logaddexp.reduce(scores)
+    assert log_sum(forward_sums(options, steps, counts)[-1, : counts[-1]]) == pytest.approx(total)
     best = best_paths(options, steps, counts, 5)
     assert [tuple(path) for path in best] == [paths[i] for i in np.argsort(-scores)[:5]]
     assert len(best_paths(options, steps, counts, 100)) == len(paths)
+    shares = np.zeros_like(steps)
+    for path, score in zip(paths, scores, strict=True):
+        for i, k in enumerate(path):
+            shares[i, path[i - 1] if i else 0, k] += np.exp(score - total)
+    inside = shares > 0.0
+    assert shares_of_paths(options, steps, counts) == pytest.approx(total)
+    assert np.allclose(steps[inside], shares[inside])
 
 
 def test_the_slope_of_the_loss():
@@ -62,7 +67,8 @@ def test_the_slope_of_the_loss():
     features = np.asarray([[0, 9], [3, -1], [3, 9], [-1, 9], [6, 9]])
     words, right = np.asarray([0, 3, 5]), np.asarray([0, 2, 1, 1, 0])
     ends = np.asarray([[0, 1, 1, 2, 0]])
-    arrays = (labels, np.asarray([12]), np.asarray([4]), ends, starts, symbols, words, right)
+    first_scores = np.zeros(5)
+    arrays = (labels, first_scores, np.asarray([12]), np.asarray([4]), ends, starts, symbols, words, right)
     weights = rng.standard_normal(28)
 
     def loss(values):
@@ -105,6 +111,17 @@ def test_leaving_words_out_forgets_their_chunks(parts):
     model = ChainModel().fit(*parts, np.asarray(["h" not in word for word in WORDS]))
     assert [len(options) for options in model.read("cha").options] == [2, 1, 1]
     assert model.inventory_.spell(model.beam("ha", 5)[0]) == ("a",)
+
+
+def test_going_on_with_more_words_learns_their_chunks(parts, model):
+    later = ChainModel().fit(*parts, np.asarray(["h" not in word for word in WORDS]))
+    rows = {word: model.beam(word, 1) for word in ("cha", "shi", "sace")}
+    before = later.score(later.read("cha"), rows["cha"])[0]
+    later.solve(np.ones(len(WORDS), dtype=bool))
+    for word, row in rows.items():
+        assert np.array_equal(later.beam(word, 1), row)
+        assert later.score(later.read(word), row)[0] == pytest.approx(model.score(model.read(word), row)[0], abs=0.2)
+    assert later.score(later.read("cha"), rows["cha"])[0] > before
 
 
 def test_templates_that_matter_are_penalised_less(parts):

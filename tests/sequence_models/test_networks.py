@@ -7,7 +7,7 @@ import pytest
 
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.network_model import NetworkModel
-from mercer.sequence_models.networks import Networks, Task
+from mercer.sequence_models.networks import Networks, Task, _bend
 from mercer.sequence_models.steps import NEVER
 
 rng = np.random.default_rng(0)
@@ -40,6 +40,15 @@ def test_the_slope_is_that_of_the_loss():
             sides.append(loss())
         networks.weights_[0, place] += 1e-5
         assert (sides[0] - sides[1]) / 2e-5 == pytest.approx(slope[place], abs=1e-6)
+
+
+def test_the_tangent_in_polynomials():
+    layer = np.linspace(-12.0, 12.0, 999, dtype=np.float32)[:, None]
+    offset, kept, seen = np.float32([[0.5]]), np.full_like(layer, 2.0), np.empty_like(layer)
+    right = np.tanh(layer + 0.5)
+    _bend(layer, offset, kept, seen)
+    assert np.allclose(layer, right, atol=5e-7)
+    assert np.array_equal(seen, 2.0 * layer)
 
 
 def test_classes_a_kind_cannot_have_get_no_slope():

@@ -136,6 +136,18 @@ def test_probabilities_of_runs_sum_to_one(sequences, order):
         assert total == pytest.approx(1.0)
 
 
+def test_probabilities_of_several_sequences_are_those_of_each():
+    model, sequences = NgramModel(3).fit(["abc", "abd", "bc"]), ["abb", "", "abb", "zab"]
+    one_by_one = [sum(np.log(model._probability(gram)) for gram in zip(*spread(s), strict=True)) for s in sequences]
+    assert np.allclose(model.log_probabilities(sequences), one_by_one)
+
+
+def spread(sequence):
+    """The symbols two before, one before and at each place, the end included."""
+    padded = ("<start>", "<start>", *sequence, END)
+    return padded[:-2], padded[1:-1], padded[2:]
+
+
 def test_runs_survive_a_copy_of_their_state():
     model = NgramModel(3).fit(["abc", "abd", "bc"])
     copy = NgramModel.__new__(NgramModel)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -41,8 +42,7 @@ _START = {
 PULL = 20_000.0  # of the penalty that keeps them near these, for one word held out: the more words, the weaker it is
 _SHARES = {
     "aligned": 0.1,
-    "ridge and chain": 0.2,
-    "networks": 0.4,
+    "models": 0.6,
     "weights": 0.1,
     "all words": 0.2,
 }  # of the time to fit
@@ -102,7 +102,7 @@ class AlignedSequences(WordEstimator):
         Most output symbols that one input symbol may stand for. A pair that needs more is cut into chunks of nearly equal length.
     width : int, default=10
         Number of candidates a beam keeps.
-    held_out : int, default=1000
+    held_out : int, default=500
         Most training words, at most a quarter, that the weights of the scores are learned from, before the models see them.
     together : int, default=20000
         Most input symbols in all training words for which ridges are shared; with more, each symbol is seen often enough for
@@ -153,7 +153,7 @@ class AlignedSequences(WordEstimator):
 
     longest: int = 4
     width: int = 10
-    held_out: int = 1000
+    held_out: int = 500
     together: int = 20000
     sample: int = 500
     landmarks: int = 2500
@@ -196,20 +196,26 @@ class AlignedSequences(WordEstimator):
         progress.done("aligned")
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
         ridge = ContextModel(False, shared, self.sample, self.landmarks, self.seed)
-        network = NetworkModel(True, Networks(seed=self.seed, n_jobs=self.n_jobs))  # has threads of its own
-        parts = (inventory, word_codes, cut_codes, ~held_out)
-        self.models_: list[ChunkModel] = run(delayed(model.fit)(*parts) for model in (ridge, ChainModel()))
-        progress.done("ridge and chain")
-        self.models_.append(network.fit(*parts))
-        progress.done("networks")
+        chain, network = ChainModel(), NetworkModel(True, Networks(seed=self.seed))
+        self.models_: list[ChunkModel] = [ridge, chain, network]
+        given = (inventory, word_codes, cut_codes, ~held_out)
+        # the longest part first
+        parts = [partial(chain.fit, *given), partial(ridge.fit, *given), *network.start(*given)]
+        run(delayed(part)() for part in parts)
+        progress.done("models")
         rest = np.flatnonzero(~held_out)
         self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
-        self.trust_ = self.learned_trust(*self._left_out_lists(words, sounds, held_out))
+        out = np.flatnonzero(held_out).tolist()
+        lists = run(delayed(self._constructed)(words[i]) for i in out)
+        correct = [
+            np.asarray([sound == sounds[i] for sound in found]) for i, (found, _) in zip(out, lists, strict=True)
+        ]
+        self.trust_ = self.learned_trust([scores for _, scores in lists], correct)
         progress.done("weights")
         if held_out.any():
             every = np.ones(len(words), dtype=bool)
-            run(delayed(model.solve)(every) for model in self.models_[:-1])
-            network.solve(every)
+            parts = [partial(chain.solve, every), partial(ridge.solve, every), *network.resume(every)]
+            run(delayed(part)() for part in parts)
             self.whole_ = WordModels().fit(inventory, word_codes, cut_codes)
         progress.done("all words")
 
@@ -306,17 +312,6 @@ class AlignedSequences(WordEstimator):
     def _scores(self, word: Chunk, rows: np.ndarray) -> np.ndarray:
         by_context = [model.score(model.read(word), rows) for model in self.models_]
         return np.column_stack([*by_context, self.whole_.score(self.inventory_.inputs_.codes(word), rows)])
-
-    def _left_out_lists(
-        self, words: Sequence[Any], sounds: Sequence[Any], held_out: np.ndarray
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the scores of the candidates of each word that is held out, and whether each is right."""
-        scores, correct = [], []
-        for i in np.flatnonzero(held_out).tolist():
-            found, values = self._constructed(words[i])
-            scores.append(values)
-            correct.append(np.asarray([sound == sounds[i] for sound in found]))
-        return scores, correct
 
 
 def trust_in_scores(

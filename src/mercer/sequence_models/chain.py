@@ -12,24 +12,37 @@ import numpy as np
 from mercer.core.compiled import compiled
 
 NOWHERE = -1e30
+LEAST = -600.0  # logarithm of the least share of a step among those at its position: no sum of paths is zero
 
 
 @compiled
 def scores_of_options(  # noqa: PLR0913
-    weights: np.ndarray, features: np.ndarray, own: int, labels: np.ndarray, starts: np.ndarray, symbols: np.ndarray
+    weights: np.ndarray,
+    features: np.ndarray,
+    own: int,
+    labels: np.ndarray,
+    first_scores: np.ndarray,
+    starts: np.ndarray,
+    symbols: np.ndarray,
 ) -> np.ndarray:
-    """Return the sum of the weights of each option at each position; the first `own` features are those of the symbol."""
+    """Return the sum of the weights of each option at each position; the first `own` features are those of the symbol.
+
+    An option that is the only one of its symbol has its first score alone: its weights would change no choice.
+    """
     most = 1
     for s in symbols:
         most = max(most, starts[s + 1] - starts[s])
     found = np.zeros((len(symbols), most))
     for i in range(len(symbols)):
-        first = starts[symbols[i]]
-        for j in range(features.shape[1]):
-            place = features[i, j]
-            if place >= 0:
-                for k in range(starts[symbols[i] + 1] - first):
-                    found[i, k] += weights[place + labels[int(j >= own), first + k]]
+        first, here = starts[symbols[i]], starts[symbols[i] + 1] - starts[symbols[i]]
+        for k in range(here):
+            found[i, k] = first_scores[first + k]
+        if here > 1:
+            for j in range(features.shape[1]):
+                place, numbers = features[i, j], labels[int(j >= own)]
+                if place >= 0:
+                    for k in range(here):
+                        found[i, k] += weights[place + numbers[first + k]]
     return found
 
 
@@ -76,15 +89,39 @@ def forward_sums(options: np.ndarray, steps: np.ndarray, counts: np.ndarray) -> 
 
 
 @compiled
-def backward_sums(options: np.ndarray, steps: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the sum over all paths from each option, itself not counted, to the end."""
-    n = len(options)
-    found = np.zeros(options.shape)
-    for i in range(n - 2, -1, -1):
-        after = counts[i + 1]
-        for k in range(counts[i]):
-            found[i, k] = log_sum(found[i + 1, :after] + options[i + 1, :after] + steps[i + 1, k, :after])
-    return found
+def shares_of_paths(options: np.ndarray, steps: np.ndarray, counts: np.ndarray) -> float:
+    """Put the share of paths through each two neighbouring options into `steps`, and return the logarithm of the sum of all.
+
+    Sums are scaled at each position, so that no path needs more than one exponential for each step.
+    """
+    n, most = options.shape
+    before, after, scales = np.zeros((n, most)), np.ones((n, most)), np.zeros(n)
+    total = 0.0
+    for i in range(n):
+        here, there = counts[i], 1 if i == 0 else counts[i - 1]
+        top = NOWHERE
+        for q in range(there):
+            for k in range(here):
+                steps[i, q, k] += options[i, k]
+                top = max(top, steps[i, q, k])
+        for q in range(there):
+            share = 1.0 if i == 0 else before[i - 1, q]
+            for k in range(here):
+                steps[i, q, k] = np.exp(max(steps[i, q, k] - top, LEAST))
+                before[i, k] += share * steps[i, q, k]
+        scales[i] = before[i, :here].sum()
+        before[i, :here] /= scales[i]
+        total += top + np.log(scales[i])
+    for i in range(n - 1, -1, -1):
+        for q in range(1 if i == 0 else counts[i - 1]):
+            left = 0.0
+            for k in range(counts[i]):
+                onward = steps[i, q, k] * after[i, k] / scales[i]
+                left += onward
+                steps[i, q, k] = onward * (1.0 if i == 0 else before[i - 1, q])
+            if i:
+                after[i - 1, q] = left
+    return total
 
 
 @compiled
@@ -93,6 +130,7 @@ def chain_loss(  # noqa: PLR0913
     features: np.ndarray,
     own: int,
     labels: np.ndarray,
+    first_scores: np.ndarray,
     places: np.ndarray,
     sizes: np.ndarray,
     ends: np.ndarray,
@@ -108,31 +146,38 @@ def chain_loss(  # noqa: PLR0913
         mine = slice(words[word], words[word + 1])
         own_symbols, own_features, own_right = symbols[mine], features[mine], right[mine]
         counts = starts[own_symbols + 1] - starts[own_symbols]
-        options = scores_of_options(weights, own_features, own, labels, starts, own_symbols)
+        options = scores_of_options(weights, own_features, own, labels, first_scores, starts, own_symbols)
         steps = scores_of_steps(weights, places, sizes, ends, starts, own_symbols, options.shape[1])
-        before, after = forward_sums(options, steps, counts), backward_sums(options, steps, counts)
-        total = log_sum(before[-1, : counts[-1]])
-        loss += total
         for i in range(len(own_symbols)):
-            first = starts[own_symbols[i]]
-            truth, previous = own_right[i], 0 if i == 0 else own_right[i - 1]
-            loss -= options[i, truth] + steps[i, previous, truth]
-            for k in range(counts[i]):
-                excess = np.exp(before[i, k] + after[i, k] - total) - (k == truth)
-                if abs(excess) > 1e-9:
-                    for j in range(own_features.shape[1]):
-                        place = own_features[i, j]
-                        if place >= 0:
-                            slope[place + labels[int(j >= own), first + k]] += excess
-                there = 1 if i == 0 else counts[i - 1]
+            loss -= options[i, own_right[i]] + steps[i, 0 if i == 0 else own_right[i - 1], own_right[i]]
+        loss += shares_of_paths(options, steps, counts)
+        for i in range(len(own_symbols)):
+            first, here, there = starts[own_symbols[i]], counts[i], 1 if i == 0 else counts[i - 1]
+            if here == 1 and there == 1:
+                continue
+            steps[i, 0 if i == 0 else own_right[i - 1], own_right[i]] -= 1.0
+            for t in range(len(places)):
                 for q in range(there):
-                    path = steps[i, q, k] + options[i, k] + after[i, k] - total + (0.0 if i == 0 else before[i - 1, q])
-                    excess = np.exp(path) - (k == truth and q == previous)
-                    if abs(excess) > 1e-9:
-                        for t in range(len(places)):
-                            last = sizes[t] - 1 if i == 0 else ends[t, starts[own_symbols[i - 1]] + q]
-                            slope[places[t] + sizes[t] * last + ends[t, first + k]] += excess
+                    last = sizes[t] - 1 if i == 0 else ends[t, starts[own_symbols[i - 1]] + q]
+                    row = places[t] + sizes[t] * last
+                    for k in range(here):
+                        slope[row + ends[t, first + k]] += steps[i, q, k]
+            if here > 1:
+                excess = options[i]  # not needed any more
+                for k in range(here):
+                    excess[k] = steps[i, :there, k].sum()
+                _add_to_weights(slope, excess[:here], own_features[i], own, labels[:, first : first + here])
     return loss
+
+
+@compiled
+def _add_to_weights(slope: np.ndarray, excess: np.ndarray, features: np.ndarray, own: int, labels: np.ndarray) -> None:
+    """Add the slope of each option's score to those of the weights it is the sum of."""
+    for j in range(len(features)):
+        place, numbers = features[j], labels[int(j >= own)]
+        if place >= 0:
+            for k in range(len(excess)):
+                slope[place + numbers[k]] += excess[k]
 
 
 @compiled

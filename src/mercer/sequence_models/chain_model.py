@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from mercer.core.compiled import compiled
 from mercer.sequence_models.chain import (
+    NOWHERE,
     best_paths,
     chain_loss,
     forward_sums,
@@ -96,44 +97,62 @@ class ChainModel:
         self.inventory_ = inventory
         self._symbols, self._chunks = np.concatenate(words), np.concatenate(cuts)
         self._sizes = np.asarray([len(word) for word in words])
-        self._codes = np.concatenate([self._features(word) for word in words])
-        return self.solve(chosen)
+        # all words are numbered once, also those that are not chosen yet: their features have no weight until they are
+        self._number_options(self._symbols, self._chunks)
+        codes = np.concatenate([self._features(word) for word in words])
+        self._places, self._template = self._number_features(self._symbols, codes)
+        self._right = np.asarray(
+            [
+                np.searchsorted(self.options_[s], c)
+                for s, c in zip(self._symbols.tolist(), self._chunks.tolist(), strict=True)
+            ]
+        )
+        self._start = self.alpha * np.append(np.sqrt(np.sum(_TEMPLATES >= 0, axis=1) + 1.0), 1.0)
+        self._penalties, self.weights_ = self._start, np.zeros(len(self._template))
+        self._learn(chosen, self.rounds)
+        for _ in range(self.passes):
+            self._weigh_templates()
+            self._learn(chosen, self.rounds // 2)
+        return self
 
     def solve(self, chosen: np.ndarray) -> ChainModel:
-        """Learn from the chosen words, starting from zero."""
+        """Learn from the chosen words, from the weights and with the penalties learned before."""
+        self._learn(chosen, self.rounds // 2)
+        return self
+
+    def _learn(self, chosen: np.ndarray, rounds: int) -> None:
         mine = np.repeat(chosen, self._sizes)
-        symbols, chunks, codes = self._symbols[mine], self._chunks[mine], self._codes[mine]
-        self._number_options(symbols, chunks)
-        features, template = self._number_features(symbols, codes)
-        right = np.asarray(
-            [np.searchsorted(self.options_[s], c) for s, c in zip(symbols.tolist(), chunks.tolist(), strict=True)]
-        )
+        symbols, features, right = self._symbols[mine], self._places[mine], self._right[mine]
         words = np.concatenate([[0], np.cumsum(self._sizes[chosen])])
-        start = self.alpha * np.append(np.sqrt(np.sum(_TEMPLATES >= 0, axis=1) + 1.0), 1.0)
-        penalties = start
+        # chunks that no chosen word has are out of reach; the unknown symbol, which is the last, has one option
+        self.first_scores_ = np.append(np.full(self.starts_[-1] - 1, NOWHERE), 0.0)
+        self.first_scores_[self.starts_[symbols] + right] = 0.0
+        penalties = self._penalties[self._template]
 
         def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-            slope = penalties[template] * weights
+            slope = penalties * weights
             half = 0.5 * float(weights @ slope)
-            arrays = (self.labels_, self.places_, self.table_sizes_, self.ends_, self.starts_)
+            arrays = (self.labels_, self.first_scores_, self.places_, self.table_sizes_, self.ends_, self.starts_)
             return half + chain_loss(weights, features, len(OWN), *arrays, symbols, words, right, slope), slope
 
-        self.weights_ = np.zeros(len(template))
-        for rounds in (self.rounds, *[self.rounds // 2] * self.passes):
-            options = {"maxiter": rounds, "maxcor": 6}
-            self.weights_ = minimize(loss, self.weights_, jac=True, method="L-BFGS-B", options=options).x
-            size = np.bincount(template, self.weights_**2, minlength=len(start))[:-1]
-            typical = np.mean(np.sqrt(size[size > 0])) ** 2 if size.any() else 1.0
-            penalties = start * np.append(np.clip(typical / np.maximum(size, 1e-12), 1 / _FIRMEST, _FIRMEST), 1.0)
-        return self
+        options = {"maxiter": rounds, "maxcor": 6}
+        self.weights_ = minimize(loss, self.weights_, jac=True, method="L-BFGS-B", options=options).x
+
+    def _weigh_templates(self) -> None:
+        """Lower the penalty of templates whose weights are large, and raise that of the others."""
+        size = np.bincount(self._template, self.weights_**2, minlength=len(self._start))[:-1]
+        typical = np.mean(np.sqrt(size[size > 0])) ** 2 if size.any() else 1.0
+        relative = np.clip(typical / np.maximum(size, 1e-12), 1 / _FIRMEST, _FIRMEST)
+        self._penalties = self._start * np.append(relative, 1.0)
 
     def read(self, x: Sequence[Hashable]) -> Reading:
         """Return a word as this model reads it."""
         codes = self.inventory_.inputs_.codes(x)
         options = []
         for symbol, code in zip(x, codes, strict=True):
-            known = self.options_[code] if code >= 0 else np.empty(0, dtype=np.int64)
-            options.append(known if len(known) else np.asarray([self.inventory_.chunk_of_unknown(symbol)]))
+            options.append(
+                self.options_[code] if self._knows(code) else np.asarray([self.inventory_.chunk_of_unknown(symbol)])
+            )
         return Reading(codes, self._features(codes), options)
 
     def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
@@ -150,11 +169,15 @@ class ChainModel:
         before, known_before = np.zeros(len(cuts), dtype=np.int64), np.ones(len(cuts), dtype=bool)
         for i, chunks in enumerate(reading.options):
             place = np.minimum(np.searchsorted(chunks, cuts[:, i]), len(chunks) - 1)
-            known = chunks[place] == cuts[:, i]
+            known = (chunks[place] == cuts[:, i]) & (options[i, place] > 0.5 * NOWHERE)
             step = np.where(known_before, steps[i, before, place], 0.0)
             total += np.where(known, options[i, place] + step, NEVER)
             before, known_before = place, known
         return total
+
+    def _knows(self, code: int) -> bool:
+        """Return True for a symbol of the words the weights were learned from."""
+        return bool(code >= 0 and np.any(self.first_scores_[self.starts_[code] : self.starts_[code + 1]] == 0.0))
 
     def _features(self, word: np.ndarray) -> np.ndarray:
         found = self.inventory_
@@ -209,10 +232,11 @@ class ChainModel:
         place = np.minimum(np.searchsorted(self.known_, reading.contexts), len(self.known_) - 1)
         features = np.where(self.known_[place] == reading.contexts, self.offsets_[place], -1)
         unknown = len(self.starts_) - 2
-        known = np.asarray([code >= 0 and len(self.options_[code]) > 0 for code in reading.codes])
+        known = np.asarray([self._knows(code) for code in reading.codes])
         symbols = np.where(known, reading.codes, unknown)
         features[~known] = -1
-        options = scores_of_options(self.weights_, features, len(OWN), self.labels_, self.starts_, symbols)
+        own = (self.labels_, self.first_scores_, self.starts_, symbols)
+        options = scores_of_options(self.weights_, features, len(OWN), *own)
         arrays = (self.places_, self.table_sizes_, self.ends_, self.starts_, symbols, options.shape[1])
         return options, scores_of_steps(self.weights_, *arrays), self.starts_[symbols + 1] - self.starts_[symbols]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -38,24 +38,35 @@ class NetworkModel:
 
     backwards: bool = False
     networks: Networks = field(default_factory=Networks)
+    _tables: tuple[list[np.ndarray], np.ndarray] | None = field(default=None, init=False, repr=False, compare=False)
 
     def fit(
         self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
     ) -> NetworkModel:
         """Learn from the `chosen` words (a mask) and their chunks, all as numbers."""
-        self.inventory_ = inventory
-        known, number = len(inventory.inputs_) + _OUTSIDE, len(inventory.chunks_)
-        order = -1 if self.backwards else 1
-        self._words, self._cuts = [word[::order] for word in words], [cut[::order] for cut in cuts]
-        self.networks.fit(self._task(chosen), known + number + 1, inventory.features_[:, number:])
-        self._prepare()
+        for part in self.start(inventory, words, cuts, chosen):
+            part()
         return self
 
     def solve(self, chosen: np.ndarray) -> NetworkModel:
         """Learn from the chosen words, from what was learned before."""
-        self.networks.go_on(self._task(chosen))
-        self._prepare()
+        for part in self.resume(chosen):
+            part()
         return self
+
+    def start(
+        self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
+    ) -> list[Callable[[], Any]]:
+        """Return the parts of `fit`, which can be done at the same time."""
+        self.inventory_ = inventory
+        known, number = len(inventory.inputs_) + _OUTSIDE, len(inventory.chunks_)
+        order = -1 if self.backwards else 1
+        self._words, self._cuts = [word[::order] for word in words], [cut[::order] for cut in cuts]
+        return self.networks.start(self._task(chosen), known + number + 1, inventory.features_[:, number:])
+
+    def resume(self, chosen: np.ndarray) -> list[Callable[[], Any]]:
+        """Return the parts of `solve`, likewise."""
+        return self.networks.resume(self._task(chosen))
 
     def read(self, x: Sequence[Hashable]) -> Reading:
         """Return a word as this model reads it; its contexts are what the networks make of the symbols around each one."""
@@ -69,10 +80,11 @@ class NetworkModel:
         options = reading.options[i]
         if len(options) == 1:
             return np.zeros((len(before), 1))
+        tables, outward = self._tables or self._tabulate()
         hidden = reading.contexts[:, i : i + 1]
-        for back, table in enumerate(self._tables, 1):
+        for back, table in enumerate(tables, 1):
             hidden = hidden + table[:, before[:, i - back] if i >= back else np.full(len(before), -1)]
-        return np.maximum(self.networks.log_probabilities(hidden, self._outward, options), NEVER)
+        return np.maximum(self.networks.log_probabilities(hidden, outward, options), NEVER)
 
     def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
         """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
@@ -84,6 +96,7 @@ class NetworkModel:
 
     def _task(self, chosen: np.ndarray) -> Task:
         """Return the rows of the chosen words, symbols around each one and chunks before it, with their chunks."""
+        self._tables = None  # made when they are asked for, after learning
         mine = np.flatnonzero(chosen).tolist()
         words, cuts = [self._words[i] for i in mine], [self._cuts[i] for i in mine]
         codes, chunks = np.concatenate(words), np.concatenate(cuts)
@@ -106,11 +119,12 @@ class NetworkModel:
         padded = np.concatenate([np.full(_BACK, number), cut[:-1]]) + len(self.inventory_.inputs_) + _OUTSIDE
         return np.lib.stride_tricks.sliding_window_view(padded, _BACK)[:, ::-1]
 
-    def _prepare(self) -> None:
+    def _tabulate(self) -> tuple[list[np.ndarray], np.ndarray]:
         """Tabulate the effect of each chunk in each place before, the last row being that of no chunk, and on each class."""
         first = len(self.inventory_.inputs_) + _OUTSIDE
-        self._tables = [self.networks.table(2 * _REACH + 1 + back)[:, first:] for back in range(_BACK)]
-        self._outward = self.networks.out_of_hidden()
+        tables = [self.networks.table(2 * _REACH + 1 + back)[:, first:] for back in range(_BACK)]
+        self._tables = tables, self.networks.out_of_hidden()
+        return self._tables
 
     def __getstate__(self) -> dict[str, Any]:
         # the training words are needed for learning only
@@ -118,5 +132,4 @@ class NetworkModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if hasattr(self, "options_"):
-            self._prepare()
+        self._tables = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,6 +16,13 @@ from mercer.sequence_models.hamming_ridge import log_softmax
 _FIRST, _SECOND = 0.9, 0.999  # memory of the mean slope, and of its square
 _MANY = 6000  # rows from which on there are fewer passes
 _AGAIN, _SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more rows
+_FLAT = np.float32(
+    7.9053
+)  # where the hyperbolic tangent is one, and the quotient of polynomials that is equal to it before
+_ABOVE = np.asarray(
+    [4.893525e-3, 6.3726193e-4, 1.4857224e-5, 5.1222971e-8, -8.6046715e-11, 2.0001879e-13, -2.7607685e-16], np.float32
+)
+_BELOW = np.asarray([4.893525e-3, 2.2684346e-3, 1.1853470e-4, 1.1982584e-6], np.float32)
 _OWN = 0.5  # weight of a class of its own, next to its features
 
 
@@ -87,6 +96,14 @@ class Networks:
 
     def fit(self, task: Task, symbols: int, features: np.ndarray) -> Self:
         """Learn from rows of numbers below `symbols`; `features` holds ψ of each class."""
+        return self._do(self.start(task, symbols, features))
+
+    def go_on(self, task: Task) -> Self:
+        """Learn from more rows, beginning with the weights that were learned before; this is quicker than from the start."""
+        return self._do(self.resume(task))
+
+    def start(self, task: Task, symbols: int, features: np.ndarray) -> list[Callable[[], Any]]:
+        """Return the parts of `fit`, one for each network, which can be done at the same time."""
         self.features_ = features.astype(np.float32)
         d, h, (classes, f) = self.size, self.hidden, features.shape
         self.shapes_ = [(symbols, d), (task.rows.shape[1] * d, h), (1, h), (classes + f, h), (1, classes)]
@@ -96,11 +113,11 @@ class Networks:
             weights.vectors[:] = rng.standard_normal(weights.vectors.shape)
             for each, inputs in ((weights.inward, len(weights.inward)), (weights.outward, h)):
                 each[:] = rng.uniform(-1.0, 1.0, each.shape) / np.sqrt(inputs)
-        return self._learn(task, self.passes(len(task.rows)), self.rate)
+        return self._parts_of_learning(task, self.passes(len(task.rows)), self.rate)
 
-    def go_on(self, task: Task) -> Self:
-        """Learn from more rows, beginning with the weights that were learned before; this is quicker than from the start."""
-        return self._learn(task, -(-self.passes(len(task.rows)) // _AGAIN), self.rate / _SLOWER)
+    def resume(self, task: Task) -> list[Callable[[], Any]]:
+        """Return the parts of `go_on`, likewise."""
+        return self._parts_of_learning(task, -(-self.passes(len(task.rows)) // _AGAIN), self.rate / _SLOWER)
 
     def passes(self, rows: int) -> int:
         """Return the passes through so many rows: `epochs`, fewer if they are many."""
@@ -136,13 +153,16 @@ class Networks:
             *(part.reshape(*flat.shape[:-1], *shape) for part, shape in zip(parts, self.shapes_, strict=True))
         )
 
-    def _learn(self, task: Task, epochs: int, rate: float) -> Self:
+    def _parts_of_learning(self, task: Task, epochs: int, rate: float) -> list[Callable[[], Any]]:
         # a row with one class alone is certain, and has no slope
         teaching = np.flatnonzero(task.allowed.sum(axis=1)[task.kinds] > 1)
-        if len(teaching):
-            task = Task(task.rows[teaching], task.classes[teaching], task.kinds[teaching], task.allowed)
-            learned = (delayed(self._descend)(member, task, epochs, rate) for member in range(self.members))
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(learned)
+        if not len(teaching):
+            return []
+        task = Task(task.rows[teaching], task.classes[teaching], task.kinds[teaching], task.allowed)
+        return [partial(self._descend, member, task, epochs, rate) for member in range(self.members)]
+
+    def _do(self, parts: list[Callable[[], Any]]) -> Self:
+        Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(part)() for part in parts)
         return self
 
     def _descend(self, member: int, task: Task, epochs: int, rate: float) -> np.ndarray:
@@ -198,10 +218,7 @@ def _pass(  # noqa: C901, PLR0913
                 for k in range(size):
                     joined[b, place + k] = vector[k] * kept_in[b, place + k]
         np.dot(joined, inward, layer)
-        for b in range(batch):
-            for k in range(hidden):
-                layer[b, k] = np.tanh(layer[b, k] + offset[0, k])
-                seen[b, k] = layer[b, k] * kept[b, k]
+        _bend(layer, offset, kept, seen)
         slope[:] = 0.0
         by_layer[:] = 0.0
         for b in range(batch):
@@ -258,6 +275,24 @@ def _keep(kept: np.ndarray, dropout: float, state: np.ndarray) -> None:
     state[0] = bits
 
 
+@compiled(error_model="numpy")  # without checks for division by zero many entries are done at a time
+def _bend(layer: np.ndarray, offset: np.ndarray, kept: np.ndarray, seen: np.ndarray) -> None:
+    """Add the offset to a layer, take the hyperbolic tangent, and put what is kept of it into `seen`.
+
+    The tangent is a quotient of polynomials, exact to the last digits of single precision, many entries at a time.
+    """
+    for b in range(layer.shape[0]):
+        for k in range(layer.shape[1]):
+            x = min(max(layer[b, k] + offset[0, k], -_FLAT), _FLAT)
+            square = x * x
+            above = _ABOVE[6]
+            for power in range(5, -1, -1):
+                above = above * square + _ABOVE[power]
+            below = ((_BELOW[3] * square + _BELOW[2]) * square + _BELOW[1]) * square + _BELOW[0]
+            layer[b, k] = x * above / below
+            seen[b, k] = layer[b, k] * kept[b, k]
+
+
 @compiled(fastmath=True)
 def _dot(a: np.ndarray, b: np.ndarray) -> np.float32:
     total = np.float32(0.0)
@@ -295,14 +330,14 @@ def _spread(
         _add(slopes[number + columns[z]], values[z], by_into)
 
 
-@compiled
+@compiled(error_model="numpy")
 def _step_down(  # noqa: PLR0913
     weights: np.ndarray, slope: np.ndarray, mean: np.ndarray, square: np.ndarray, length: float, correction: float
 ) -> None:
     """Go one step down (Adam)."""
-    first, second = np.float32(_FIRST), np.float32(_SECOND)
-    one, pace, factor = np.float32(1.0), np.float32(length), np.float32(1.0 / correction)
+    first, second, one, least = np.float32(_FIRST), np.float32(_SECOND), np.float32(1.0), np.float32(1e-8)
+    pace, factor = np.float32(length), np.float32(1.0 / correction)
     for i in range(len(weights)):
         mean[i] = first * mean[i] + (one - first) * slope[i]
         square[i] = second * square[i] + (one - second) * slope[i] * slope[i]
-        weights[i] -= pace * mean[i] / (np.sqrt(square[i] * factor) + np.float32(1e-8))
+        weights[i] -= pace * mean[i] / (np.sqrt(square[i] * factor) + least)

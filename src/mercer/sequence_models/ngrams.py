@@ -56,8 +56,24 @@ class NgramModel:
 
     def log_probability(self, sequence: Sequence[Hashable]) -> float:
         """Return the log-probability of `sequence` and of its end."""
-        padded = self._padded(sequence)
-        return sum(log(self._probability(padded[i : i + self.order])) for i in range(len(sequence) + 1))
+        return float(self.log_probabilities([sequence])[0])
+
+    def log_probabilities(self, sequences: Iterable[Sequence[Hashable]]) -> np.ndarray:
+        """Return the log-probability of each sequence and of its end; what several have in common is computed once."""
+        of_grams: dict[Gram, float] = {}
+        of_sequences: dict[Gram, float] = {}
+        found = []
+        for sequence in map(tuple, sequences):
+            if sequence not in of_sequences:
+                padded, total = self._padded(sequence), 0.0
+                for i in range(len(sequence) + 1):
+                    gram = padded[i : i + self.order]
+                    if gram not in of_grams:
+                        of_grams[gram] = log(self._probability(gram))
+                    total += of_grams[gram]
+                of_sequences[sequence] = total
+            found.append(of_sequences[sequence])
+        return np.asarray(found)
 
     def probabilities(self) -> dict[Gram, float]:
         """Return p(last symbol | the others) of every run that occurred, up to the longest."""

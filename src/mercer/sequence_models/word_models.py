@@ -26,12 +26,9 @@ class WordModels:
 
     def score(self, word: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return a row of `WORD_SCORES` for each row of chunks."""
-        found = np.empty((len(rows), len(WORD_SCORES)))
-        for i, row in enumerate(rows):
-            sequences = self._sequences(word, row)
-            found[i, :-1] = [model.log_probability(sequences[name]) for name, model in self.models_.items()]
-            found[i, -1] = len(sequences["outputs"])
-        return found
+        all_of = [self._sequences(word, row) for row in rows]
+        runs = [model.log_probabilities(own[name] for own in all_of) for name, model in self.models_.items()]
+        return np.column_stack([*runs, [float(len(own["outputs"])) for own in all_of]])
 
     def _sequences(self, word: np.ndarray, row: np.ndarray) -> _Sequences:
         spelled = self.inventory_.spelled_[row]
