@@ -11,7 +11,7 @@ import mercer
 from mercer import AutoEstimator
 from mercer.automatic.candidate_order import EDITS, EXCHANGES, MIXTURE, edit_distances
 from mercer.decoders import Blocks, EachOf
-from mercer.losses import ZeroOne
+from mercer.losses import EditDistance, ZeroOne
 
 
 def _words(n: int, seed: int) -> list[str]:
@@ -148,3 +148,26 @@ def test_few_pairs_that_are_unlike_their_inputs_keep_the_order_of_the_mixture() 
     )
     assert model.candidate_order_.name == MIXTURE
     assert "too few distinct outputs" in model.candidate_order_.reason
+
+
+class CountedEdits(EditDistance):
+    """An edit distance that counts the pairs of a table."""
+
+    pairs = 0
+
+    def compute(self, Y_true, Y_pred, paired):
+        CountedEdits.pairs += 0 if paired else len(Y_true) * len(Y_pred)
+        return super().compute(Y_true, Y_pred, paired)
+
+
+def test_words_of_a_dictionary_are_compared_with_those_that_have_weight_alone(words, monkeypatch) -> None:
+    rng, (known, new, typos) = np.random.default_rng(1), words
+    monkeypatch.setattr(CountedEdits, "pairs", 0)
+    model = AutoEstimator(CountedEdits(), effort="fast")
+    model.fit([_typo(word, rng) for word in known], known, extra_outputs=new)
+    table = len(known) * (len(known) + len(new))
+    assert CountedEdits.pairs == table  # once for the whole search, not for each member
+    assert model.map_.left_out_points().shape == (len(known), len(known))
+    assert model.decoder_.scores(model.map_.left_out_points()).shape == (len(known), len(known) + len(new))
+    right = np.mean([a == b for a, b in zip(model.predict(typos, candidates=new), new, strict=True)])
+    assert right > 0.9

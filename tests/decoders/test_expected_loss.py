@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.core import memory
-from mercer.core.collections import as_objects
+from mercer.core.arrays import to_numpy
+from mercer.core.collections import as_objects, count
 from mercer.decoders import Candidates, ExpectedLoss, best
-from mercer.embeddings import Implicit
+from mercer.embeddings import Distinct, Implicit
 from mercer.kernels import Gaussian, LabelSets, Linear, Subsequence
 from mercer.losses import CallableLoss, EditDistance, ZeroOne
 from mercer.testing import check_decoder
@@ -116,3 +117,15 @@ def test_memory_is_checked_before_the_losses(monkeypatch):
 
     with pytest.raises(MemoryError, match=r"50 × 50 doubles.*fewer outputs.*decoder=Candidates\(\), or loss=None"):
         ExpectedLoss().fit(embedding, never)
+
+
+@pytest.mark.parametrize("embedding", [Implicit(), Distinct()])
+def test_outputs_without_inputs_are_candidates_and_have_no_weight(embedding):
+    calls, paired = [], 4  # three distinct sets with an input, four in all
+    embedding.fit(LabelSets(), SETS, paired)
+    decoder = ExpectedLoss().fit(embedding, lambda y, z: calls.append((y, z)) or lopsided(y, z))
+    assert len(calls) == 3 * 4
+    W = np.random.default_rng(0).normal(size=(5, count(embedding.weighted_outputs)))
+    expected = naive(W, embedding.weighted_outputs, [{1}, {1, 2}, {2}, {2, 3}], lopsided)
+    np.testing.assert_allclose(to_numpy(decoder.scores(W)), -expected, atol=1e-12)
+    np.testing.assert_allclose(decoder.support(W), W.sum(axis=1), atol=1e-12)

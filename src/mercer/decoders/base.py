@@ -274,15 +274,18 @@ class Decoder(BaseEstimator):
 
     def _weights(self, H: Array) -> Array:
         """Points as weights on the fitted outputs, in the library of the outputs."""
+        return self.embedding_.weights(self._checked_points(H))
+
+    def _checked_points(self, H: Array) -> Array:
+        """Checked points, in the library of the outputs."""
         H, outputs = as_vectors(H, "H"), self.embedding_.outputs_
-        return self.embedding_.weights(like(H, outputs) if is_numeric(outputs) else to_numpy(H))
+        return like(H, outputs) if is_numeric(outputs) else to_numpy(H)
 
     def _expectations(self, H: Array, kernel: type[Kernel], features: Callable[[Collection], Array]) -> np.ndarray:
         """Expectation of the features of a kernel under each point; the point itself where these are its coordinates."""
         if hasattr(self.embedding_, "feature_map_") and type(self.embedding_.kernel_) is kernel:
             return to_numpy(as_vectors(H, "H"))
-        H, outputs = as_vectors(H, "H"), self.embedding_.outputs_
-        return self.embedding_.expectations(like(H, outputs) if is_numeric(outputs) else to_numpy(H), features)
+        return self.embedding_.expectations(self._checked_points(H), features)
 
     def _batch(self) -> int | None:
         expected = "the number of points to score at a time, a whole number from 1, or None to bound the memory"

@@ -103,25 +103,31 @@ class ExpectedLoss(Candidates):
         return Implicit(), "the expected loss is taken over the weights on the training outputs"
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:
-        """Collect the candidates, and the loss of each against every distinct output."""
+        """Collect the candidates, and the loss of each against every distinct output that may have weight."""
         if loss is None:
             raise ValueError(
                 "ExpectedLoss needs a loss and got None; pass loss=..., a callable "
                 "loss(y_true, y_pred) such as mercer.losses.ZeroOne(), or decode with Candidates()"
             )
-        first, group = distinct(embedding.outputs_)
-        self.distinct_, self.group_ = take(embedding.outputs_, first), group
+        weighted = embedding.weighted_outputs
+        first, group = distinct(weighted)
+        self.distinct_, self.group_ = take(weighted, first), group
         return super().fit(embedding, loss)
 
     def support(self, H: Array, origin: Array | None = None) -> np.ndarray:
         """The sum of the weights of each point or, with an intercept, half of their distance to those of `origin`."""
-        weights = to_numpy(self._weights(H))
+        weights = self._own_weights(H)
         if origin is None:
             return weights.sum(axis=1)
-        return 0.5 * np.abs(weights - to_numpy(self._weights(origin[None, :]))).sum(axis=1)
+        return 0.5 * np.abs(weights - self._own_weights(origin[None, :])).sum(axis=1)
+
+    def _own_weights(self, H: Array) -> np.ndarray:
+        return to_numpy(self.embedding_.own_weights(self._checked_points(H)))
 
     def _points(self, H: Array) -> Array:
-        weights = to_numpy(self._weights(H))
+        weights = self._own_weights(H)
+        if count(self.distinct_) == len(self.group_):
+            return weights
         # equal outputs have the same loss: their weights add up
         members = (np.ones(len(self.group_)), (np.arange(len(self.group_)), self.group_))
         return weights @ csr_array(members, shape=(len(self.group_), count(self.distinct_)))

@@ -90,6 +90,15 @@ class Embedding(BaseEstimator):
         """Return the weights of each point on the N outputs."""
         raise TypeError(f"{type(self).__name__} must define weights(points)")
 
+    @property
+    def weighted_outputs(self) -> Collection:
+        """The outputs that may have weight: all of the N, or those with an input, or the distinct ones of these."""
+        return self.outputs_
+
+    def own_weights(self, points: Array) -> Array:
+        """Return the weights of each point on `weighted_outputs`."""
+        return self.weights(points)
+
     def expectations(self, points: Array, features: Callable[[Collection], Array]) -> np.ndarray:
-        """Return the features of the fitted outputs, summed with the weights of each point."""
-        return to_numpy(self.weights(points)) @ to_numpy(features(self.outputs_))
+        """Return the features of the weighted outputs, summed with the weights of each point."""
+        return to_numpy(self.own_weights(points)) @ to_numpy(features(self.weighted_outputs))

@@ -64,6 +64,15 @@ class Distinct(Embedding):
         share = self._rows / np.maximum(self._rows.sum(axis=0), 1.0)
         return points @ like(share.T, points)
 
+    @property
+    def weighted_outputs(self) -> Collection:
+        """The distinct outputs."""
+        return self.distinct_
+
+    def own_weights(self, points: Array) -> Array:
+        """Return the points themselves."""
+        return points
+
     def expectations(self, points: Array, features: Callable[[Collection], Array]) -> np.ndarray:
         """Return the features of the distinct outputs, summed with the weights of each point."""
         rows = to_numpy(features(self.distinct_))

@@ -37,3 +37,12 @@ class Implicit(Embedding):
         spare = count(self.outputs_) - self.paired_
         padding = zeros((points.shape[0], spare), points)
         return namespace(points).concat([points, padding], axis=1) if spare else points
+
+    @property
+    def weighted_outputs(self) -> Collection:
+        """The n paired outputs."""
+        return self._paired()
+
+    def own_weights(self, points: Array) -> Array:
+        """Return the points themselves."""
+        return points
