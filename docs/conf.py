@@ -37,6 +37,7 @@ nitpick_ignore = [("py:class", "mercer.kernels._sparse.NumberedCounts")]  # Grap
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+smartquotes_action = "qe"  # no dashes from --options
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
 # -- API -----------------------------------------------------------------------------------------------

@@ -57,6 +57,12 @@ class Experiment:
     }
     """Metrics, by their beginnings, with the best whatever `best` is."""
 
+    apart: tuple[str, ...] = ()
+    """Settings whose values have tables of their own, because scores under different ones do not compare."""
+
+    bounds: tuple[str, ...] = ()
+    """Rows in the place of a method that are a bound or a ratio: never marked as the best."""
+
     published_as: dict[str, str] = {}
     """Methods and metrics that are readings of another one, whose published value they are compared with."""
 
@@ -69,6 +75,10 @@ class Experiment:
     def published_sense(self, row: dict[str, Any]) -> str | None:
         """Return the sense in which a row can be better than the published value; None if they may not be the same quantity."""
         return self.sense(row["metric"])
+
+    def paper_folds(self, row: dict[str, Any]) -> int:
+        """Return the number of folds whose standard deviation a paper prints after ±; 1 where it prints a standard error."""
+        return 1
 
     def reason(self, row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> tuple[str, str] | None:
         """Return "explained" or "refuted" and a reason measured in `rows`, for a value that is not reached; None for none."""

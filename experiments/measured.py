@@ -11,7 +11,9 @@ from experiments.bench.reporting import table as bench_table
 from experiments.bench.scale_page import device_table, scale_tables
 from experiments.bench.scale_picture import draw_scale
 from experiments.page import markdown
-from experiments.pivots import Layout, score
+from experiments.pivots import Layout, best_of_columns, score
+from experiments.rivals.picture import draw_ranks
+from experiments.rivals.scores import SCORES
 from mercer.report import Result, Table
 
 TITLES = {
@@ -49,6 +51,7 @@ def _rivals(rows: Sequence[dict[str, Any]]) -> list[Table]:
     ranked = sorted((row for row in rows if row["metric"] == "mean rank"), key=lambda row: row["value"])
     lines = [[row["method"], f"{row['value']:.2f}", str(row.get("tasks", ""))] for row in ranked]
     found = [Table(["method", "mean rank", "tasks"], lines, "Mean rank, 1 for the best on every task")]
+    senses = {each.name: each.best for each in SCORES.values()}
     scored = [row for row in rows if row["metric"] not in ("mean rank", "seconds") and "task" in row]
     for metric in dict.fromkeys(row["metric"] for row in scored):
         own = [
@@ -58,15 +61,19 @@ def _rivals(rows: Sequence[dict[str, Any]]) -> list[Table]:
         ]
         layout = Layout(own)
         cells = [[line, *[""] * len(layout.columns)] for line in layout.lines]
-        for row in own:
-            place = 1 + layout.columns.index(layout.column(row))
-            cells[layout.lines.index(layout.line(row))][place] = score(row["value"], row["error"], 3)
-        found.append(Table([", ".join(layout.down), *layout.columns], cells, metric))
+        places = [(layout.lines.index(layout.line(row)), 1 + layout.columns.index(layout.column(row))) for row in own]
+        for (i, j), row in zip(places, own, strict=True):
+            cells[i][j] = score(row["value"], row["error"], 3)
+        values = dict(zip(places, (row["value"] for row in own), strict=True))
+        tasks = list(dict.fromkeys(row["task"] for row in own))
+        title = metric if len(tasks) > 1 else f"{metric}, {tasks[0]}"
+        best = best_of_columns(values, senses[metric])
+        found.append(Table([", ".join(layout.down), *layout.columns], cells, title, best))
     return found
 
 
 _TABLES: dict[str, Callable[[Any], list[Table]]] = {"rivals": _rivals, "bench-scale": scale_tables}
-_DRAWN = ("bench-scale",)
+_DRAWN: dict[str, Callable[[Any, Path], None]] = {"bench-scale": draw_scale, "rivals": draw_ranks}
 
 
 def write_measured(folder: Path, pages: Path) -> None:
@@ -78,5 +85,5 @@ def write_measured(folder: Path, pages: Path) -> None:
             result = Result.read(folder / f"{name}.json")
             text = measured_page(name, result, content)
             if name in _DRAWN:
-                draw_scale(result.rows, pages / f"{name}.svg")
+                _DRAWN[name](result.rows, pages / f"{name}.svg")
             (pages / f"{name}.md").write_text(text, encoding="utf-8")

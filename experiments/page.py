@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
@@ -16,14 +17,13 @@ from experiments.verdicts import published
 from mercer.report import Result, Table, page, paragraph, section, table_html
 
 _FIXED = ("method", "metric", "value", "error", "paper", "paper_error")
-_SIGNS = (
-    "Cells: ours ± its standard error / the paper's, with = for matched, + for beaten, − for not reached, ≠ for other."
-)
+_SIGNS = "Cells: ours ± its standard error / the paper's, with = matched, + beaten, − not reached, ≠ neither better nor worse."
 _RULE = (
     "A published value is compared with the closest of the readings in which it was measured. It is *matched* if the two differ "
     "by at most two standard errors of their difference (or half a unit of the last digit shown), *beaten* if ours is better by "
     "more, *not reached* if it is worse by more (and then *explained* or *refuted* where a measurement on its page says why), "
-    "and *differs* if neither is better."
+    "and *differs* if neither is better. A standard deviation over folds that a paper prints is divided by the root of their "
+    "number."
 )
 
 
@@ -138,9 +138,12 @@ def summary(experiments: Sequence[tuple[Experiment, Result]]) -> str:
 
 def markdown(table: Table) -> str:
     """Write a table as Markdown, the best values in bold, cells of a kind as spans of its class."""
-    lines = ["| " + " | ".join(map(_escaped, table.header)) + " |", "|" + "---|" * len(table.header)]
+    lines = [
+        "| " + " | ".join(_unbroken(_escaped(name)) for name in table.header) + " |",
+        "|" + "---|" * len(table.header),
+    ]
     for i, row in enumerate(table.rows):
-        cells = [_escaped(cell) for cell in row]
+        cells = [_escaped(row[0]), *(_unbroken(_escaped(cell)) for cell in row[1:])]
         for (line, j), kind in table.kinds.items():
             cells[j] = f'<span class="{kind}">{cells[j]}</span>' if line == i else cells[j]
         cells = [f"**{cell}**" if (i, j) in table.best else cell for j, cell in enumerate(cells)]
@@ -159,11 +162,19 @@ def _compared(experiment: Experiment, values: Sequence[Any]) -> Table:
         ours = score(each.row["value"], each.row["error"], experiment.digits)
         said = f"{each.verdict}: {each.reason}" if each.reason else each.verdict
         lines.append([f"{each.method}: {each.what}", paper, ours, each.reading, said])
-    return Table(["row", "paper", "ours", "closest reading", "verdict"], lines)
+    header = ["row", "paper", "ours", "closest reading", "verdict"]
+    if not any(each.reading for each in values):
+        header, lines = [header[i] for i in (0, 1, 2, 4)], [[line[i] for i in (0, 1, 2, 4)] for line in lines]
+    return Table(header, lines)
 
 
 def _escaped(cell: str) -> str:
     return cell.replace("|", "\\|")
+
+
+def _unbroken(cell: str) -> str:
+    """A number stays on the line of the sign before it."""
+    return re.sub(r"([=≤≥]) (?=\d)", "\\1\u00a0", cell).replace(" =\u00a0", "\u00a0=\u00a0")
 
 
 def _plain(value: Any) -> str:

@@ -3,14 +3,15 @@
 A published value is compared with the closest of the readings in which it was measured. It is *matched* if the two differ by no
 more than two standard errors of their difference, or by half a unit of the last digit shown; *beaten* if ours is better by more
 than that, *not reached* if it is worse by more, and it *differs* if neither is better. An experiment may give a measured reason
-for a value that is not reached, which is then *explained*, or *refuted* where the measurement contradicts the paper.
+for a value that is not reached, which is then *explained*, or *refuted* where the measurement contradicts the paper. Where a
+paper prints a standard deviation over folds, its standard error is that over the root of their number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, sqrt
 from typing import Any
 
 from experiments.experiment import Experiment
@@ -39,8 +40,8 @@ class Published:
     reason: str = ""
 
 
-def verdict(row: dict[str, Any], best: str | None, digits: int) -> str:
-    """Return the verdict on a row with a published value.
+def verdict(row: dict[str, Any], best: str | None, digits: int, folds: int = 1) -> str:
+    """Return the verdict on a row with a published value; its printed error is a standard deviation over `folds`, if several.
 
     Examples
     --------
@@ -48,14 +49,22 @@ def verdict(row: dict[str, Any], best: str | None, digits: int) -> str:
     'matched'
     >>> verdict({"value": 0.95, "error": 0.01, "paper": 0.90}, "max", 3)
     'beaten'
+    >>> row = {"value": 0.79, "error": 0.01, "paper": 0.84, "paper_error": 0.05}
+    >>> verdict(row, "max", 3), verdict(row, "max", 3, folds=10)
+    ('matched', 'not reached')
     """
     gap = row["value"] - row["paper"]
-    error = hypot(row["error"] or 0.0, row.get("paper_error") or 0.0)
+    error = hypot(row["error"] or 0.0, (row.get("paper_error") or 0.0) / sqrt(folds))
     if abs(gap) <= max(_SIZE * error, 0.5 * 10.0**-digits):
         return MATCHED
     if best is None:
         return DIFFERS
     return BEATEN if (gap < 0) == (best == "min") else SHORT
+
+
+def judged(experiment: Experiment, row: dict[str, Any]) -> str:
+    """Return the verdict on a row of an experiment with a published value."""
+    return verdict(row, experiment.published_sense(row), experiment.digits, experiment.paper_folds(row))
 
 
 def published(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Published]:
@@ -73,7 +82,7 @@ def published(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> list[Pu
     found = []
     for (method, metric, named, paper), own in groups.items():
         row = min(own, key=lambda each: abs(each["value"] - each["paper"]))
-        said = verdict(row, experiment.published_sense(row), experiment.digits)
+        said = judged(experiment, row)
         word, why = (experiment.reason(row, rows) if said == SHORT else None) or (said, "")
         what = ", ".join([metric, *(_told(key, value) for key, value in named)])
         others = [name for name in (row["method"], row["metric"]) if name not in (method, metric)]

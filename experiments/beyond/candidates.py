@@ -55,6 +55,7 @@ class NewCandidates(Experiment):
         "'AutoEstimator' (spelling) is given the loss alone, and the candidates as outputs without an input."
     )
     digits = 1
+    apart = ("task",)
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:

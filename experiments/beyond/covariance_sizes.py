@@ -35,6 +35,7 @@ class LargerData(Experiment):
     """Where the covariance operators help, and from which size on they do not."""
 
     name = "covariance-sizes"
+    apart = ("task",)
     title = "Covariance operators on larger data, and for classes"
     source = (
         "Kadri, Ghavamzadeh and Preux, ICML 2013, section 7, leaves larger data and classification open; no values."

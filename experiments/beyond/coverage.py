@@ -99,6 +99,7 @@ class Coverage(Experiment):
         "The bound of the jackknife+ is 0.6, 0.8 and 0.9. Errors are standard errors over splits, which share their data."
     )
     digits = 3
+    apart = ("asked",)
     without_best = (COVERAGE, SIZE, ANY)
 
     def pieces(self, small: bool) -> list[Piece]:

@@ -46,6 +46,7 @@ class CoverageOfGroups(Experiment):
         "0.95 and intervals infinite, which cover; sizes are means over splits where they are finite."
     )
     digits = 3
+    apart = ("asked",)
     without_best = (coverage.COVERAGE, coverage.SIZE, coverage.ANY)
 
     def pieces(self, small: bool) -> list[Piece]:

@@ -55,6 +55,7 @@ class DoubtLevels(Experiment):
         "marked under every rule."
     )
     digits = 2
+    apart = ("part",)
     without_best = (MARKED, WORSE)
     senses = {CORRELATION: "max", BETTER: "min"}
 

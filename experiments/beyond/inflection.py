@@ -49,6 +49,7 @@ class InflectedForms(Experiment):
         "forms, and .827 without networks, which were settled by training words left out."
     )
     digits = 3
+    apart = ("setting",)
     best = "max"
 
     def pieces(self, small: bool) -> list[Piece]:

@@ -41,6 +41,7 @@ class TreeParsing(Experiment):
     source = (
         "Not from the papers: trees as outputs under the kernel of Collins and Duffy, candidates for each sentence."
     )
+    bounds = (PROCESS,)
     protocol = (
         "Sentences such as “she opened the box with the key in anger” are drawn with their trees from a process in which "
         "words determine the attachment of a phrase (experiments.beyond.toy_trees). Under the grammar each has 2, 5 or 14 "

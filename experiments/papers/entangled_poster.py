@@ -65,6 +65,7 @@ class PosterWeather(Experiment):
         "matrix of the training stations) and no larger than the distance to any sum of separable kernels for symmetric blocks."
     )
     digits = 3
+    apart = ("choice",)
     senses: dict[str, str] = Experiment.senses | {IMPROVEMENT: "max", "nMSE": "min"}
     without_best = (*MEASURES.values(), "rank chosen")
 
@@ -164,6 +165,10 @@ class PosterWeather(Experiment):
                 rows.append(mean_row([o["measures"][key] for o in own], EKL, metric, choice=FOLDS, n=n))
             rows.append(mean_row([o["chosen"]["rank"] for o in own], EKL, "rank chosen", choice=FOLDS, n=n))
         return rows
+
+    def paper_folds(self, row: dict[str, Any]) -> int:
+        """Return 5: the size of the poster's errors is that of standard deviations over its partitions."""
+        return 5
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Say what matches the poster, what the choice of settings does, and how the wettest station decides."""

@@ -63,6 +63,8 @@ class Simulated(Experiment):
         "levels, had been seen."
     )
     digits = 3
+    apart = ("n", "p")
+    bounds = (KNOWN,)
 
     def pieces(self, small: bool) -> list[Piece]:
         """Return a piece for each draw and way of drawing A."""

@@ -66,6 +66,7 @@ class FaceViews(Experiment):
         "no λ)."
     )
     digits = 5
+    apart = ("setting",)
 
     def pieces(self, small: bool) -> list[Piece]:
         """Return a piece for each draw."""

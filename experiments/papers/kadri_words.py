@@ -165,6 +165,10 @@ class OpticalWords(Experiment):
                     rows.append(row(key, way, reading, step, ABLATION))
         return rows
 
+    def paper_folds(self, row: dict[str, Any]) -> int:
+        """Return 10: the paper prints standard deviations over folds."""
+        return 10
+
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Compare with the paper, and attribute the gains."""
         at = {(row["method"], row["reading"], row["setting"]): row["value"] for row in rows}

@@ -79,6 +79,10 @@ class ReportWords(Experiment):
                 rows.append(mean_row(means, method, METRIC, paper=paper, paper_error=error, **extra))
         return rows
 
+    def paper_folds(self, row: dict[str, Any]) -> int:
+        """Return 5: the report prints standard deviations over folds."""
+        return 5
+
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Compare with the report."""
         at = {(row["method"], row["distinct words"]): row["value"] for row in rows}

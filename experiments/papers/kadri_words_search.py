@@ -107,6 +107,10 @@ class WordReadings(Experiment):
                     rows.append(mean_row([score[source] for score in here], method, metric, **named))
         return rows
 
+    def paper_folds(self, row: dict[str, Any]) -> int:
+        """Return 10: the paper prints standard deviations over folds."""
+        return 10
+
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Say which readings come close to the paper's values."""
         notes = []

@@ -43,7 +43,7 @@ from experiments.papers.weston_completion import (
     halves,
 )
 from experiments.protocol import block_folds
-from experiments.verdicts import MATCHED, verdict
+from experiments.verdicts import MATCHED, judged
 from mercer.kernels import Gaussian
 from mercer.selection import choose_scale
 
@@ -73,6 +73,7 @@ class DigitCompletion(Experiment):
         "standard errors over folds."
     )
 
+    bounds = (ORACLE,)
     published_as: dict[str, str] = {BEFORE: LOSS, ROOT: LOSS}
 
     def pieces(self, small: bool) -> list[Piece]:
@@ -149,7 +150,7 @@ class DigitCompletion(Experiment):
         alike = {"method": ONE, "metric": CLASS, "setting": row["setting"]}
         single = next(each for each in rows if alike.items() <= each.items())
         printed = single | {key: row[key] for key in ("paper", "paper_error")}
-        if verdict(printed, "min", self.digits) != MATCHED:
+        if judged(self, printed) != MATCHED:
             return None
         return "explained", f"{single['value']:.4f} ± {single['error'] or 0.0:.4f} with one neighbour"
 

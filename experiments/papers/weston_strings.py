@@ -25,7 +25,7 @@ from experiments.papers.weston_strings_methods import (
 )
 from experiments.papers.weston_strings_methods import nested as nested_losses
 from experiments.papers.weston_strings_methods import parts as random_parts
-from experiments.papers.weston_strings_page import blocks, notes
+from experiments.papers.weston_strings_page import blocks, notes, paper_folds
 from experiments.papers.weston_strings_recipe import STEPS, Recipes, describe, grid
 from experiments.protocol import paper_estimator
 from mercer.core.arrays import NumericalWarning
@@ -111,6 +111,8 @@ class StringsToStrings(Experiment):
         "its grid was fixed on other seeds."
     )
     digits = 3
+    apart = ("setting",)
+    bounds = ("KDE / k-NN",)
 
     def pieces(self, small: bool) -> list[Piece]:
         """Return a piece for each seed."""
@@ -192,6 +194,10 @@ class StringsToStrings(Experiment):
             reading = "" if measured == "class" else measured
             rows.append(mean_row(losses, "the true class model", metric, setting="floor", reading=reading))
         return rows
+
+    def paper_folds(self, row: dict[str, Any]) -> int:
+        """Return 4 for the report, which prints standard deviations."""
+        return paper_folds(row)
 
     def notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """Compare with the paper."""

@@ -11,12 +11,15 @@ import numpy as np
 from experiments.experiment import Outcome
 from experiments.papers.weston_strings_methods import METRICS, RULES
 from experiments.papers.weston_strings_recipe import BEST, STEPS, STRINGS_ONLY
+from experiments.verdicts import MATCHED, verdict
 from mercer.report import Table, paragraph, section, table_html
 
 GUESSED = 2.0 / 3.0
 """Class loss of guessing among three classes."""
 BAR = 0.12
 """Bound on the class loss of the recipe."""
+REPORT_FOLDS = 4
+"""Folds of which the report prints standard deviations; the NIPS edition prints standard errors."""
 
 Rows = list[dict[str, Any]]
 
@@ -33,18 +36,23 @@ def _ratios(rows: Rows, setting: str) -> str:
     sentences = []
     for metric in ("string loss", "class loss"):
         own = [row for row in ratios if row["metric"] == metric]
-        inside = [row for row in own if _within(row)]
+        inside = [row for row in own if _matched(row)]
         outside = [row for row in own if row not in inside]
         paper = f"{own[0]['paper']:.3f} ± {own[0]['paper_error']:.3f}"
         sentences.append(
-            f"KDE to k-NN on {metric}, {setting}: the paper's ratio is {paper}; within its error: {_listed(inside)}; "
-            f"outside: {_listed(outside)}."
+            f"KDE to k-NN on {metric}, {setting}: the paper's ratio is {paper}; matched by: {_listed(inside)}; "
+            f"not matched by: {_listed(outside)}."
         )
     return " ".join(sentences)
 
 
-def _within(row: dict[str, Any]) -> bool:
-    return bool(abs(row["value"] - row["paper"]) <= row["paper_error"])
+def paper_folds(row: dict[str, Any]) -> int:
+    """Return the number of folds whose standard deviation the edition prints; 1 for standard errors."""
+    return REPORT_FOLDS if row["setting"] == "report" else 1
+
+
+def _matched(row: dict[str, Any]) -> bool:
+    return verdict(row, "min", 3, paper_folds(row)) == MATCHED
 
 
 def _listed(rows: Rows) -> str:
@@ -60,12 +68,12 @@ def _fitting(rows: Rows, setting: str) -> str:
         own = [row for row in own if row["metric"] == "string loss"]
         best = min(own, key=lambda row: abs(row["value"] - row["paper"]))
         nearest.append(f"{method} {best['paper']:.3f}, nearest '{best['reading']}' ({best['value']:.3f})")
-        fitting = {row["reading"] for row in own if _within(row)}
+        fitting = {row["reading"] for row in own if _matched(row)}
         single = fitting if single is None else single & fitting
     verdict = (
-        f"Both are within its errors under the same reading: {'; '.join(sorted(single))}."
+        f"Both are matched under the same reading: {'; '.join(sorted(single))}."
         if single
-        else "None of the readings tried has both within its errors. The mixed one (KDE squared before the pre-image, k-NN by "
+        else "None of the readings tried matches both. The mixed one (KDE squared before the pre-image, k-NN by "
         "distance with k chosen on class loss) was constructed after the readings had been compared with the table, which "
         "therefore does not confirm it."
     )
@@ -89,7 +97,7 @@ def _zero_norm(rows: Rows) -> str:
         changes += [scores[2] - scores[0], scores[3] - scores[1]]
     kept = without | {"value": _find(rows, "KDE", "class loss", "by string loss, zero norm kept")["value"]}
     fits = " and ".join(
-        f"{'within' if _within(row) else 'outside'} its error with them {how}"
+        f"{'matched' if _matched(row) else 'not matched'} with them {how}"
         for row, how in ((without, "left out"), (kept, "kept"))
     )
     return (

@@ -1,10 +1,13 @@
-"""Critical-difference picture: mean ranks on a line, bars over methods that the test cannot tell apart."""
+"""Pictures of mean ranks: all methods down, and those of the same tasks with bars over what a test cannot tell apart."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from experiments.charts import figure_html
+from experiments.pictures import as_svg, style
 from experiments.rivals.ranks import Comparison
 from mercer.report.rendering import chart, figure_style
 
@@ -60,4 +63,28 @@ def rank_figure(comparison: Comparison) -> Any:
         text = f"{name} {mean:.2f}" if left else f"{mean:.2f} {name}"
         ax.text(end, y, f" {text} ", ha="right" if left else "left", va="center")
     ax.set(xlim=(1 - 0.75 * max(k - 1, 1), k + 0.75 * max(k - 1, 1)), ylim=(base - half + 0.4, 2.2))  # room for names
+    return figure
+
+
+def draw_ranks(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw the mean rank of each method, with the number of tasks it can do."""
+    with style():
+        path.write_bytes(as_svg(_ranks_figure(rows)))
+
+
+def _ranks_figure(rows: Sequence[dict[str, Any]]) -> Any:
+    from matplotlib.figure import Figure
+
+    ranked = sorted((row for row in rows if row["metric"] == "mean rank"), key=lambda row: row["value"])
+    figure = Figure(figsize=(9.6, 0.24 * len(ranked) + 0.9), layout="constrained")
+    axes = figure.subplots()
+    for place, row in enumerate(ranked):
+        ours = row["method"].startswith(("AutoEstimator", "DependencyEstimator"))
+        axes.plot(row["value"], place, "o", color="C1" if ours else "C0")
+        tasks = f"{row['tasks']} task{'s' if row['tasks'] > 1 else ''}"
+        axes.annotate(tasks, (row["value"], place), (8, 0), textcoords="offset points", va="center")
+    axes.set_yticks(range(len(ranked)), [row["method"] for row in ranked])
+    axes.invert_yaxis()
+    axes.set(xlabel="mean rank", xlim=(1, max(row["value"] for row in ranked) + 2))
+    axes.grid(alpha=0.3, axis="x")
     return figure

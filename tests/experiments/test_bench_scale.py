@@ -51,7 +51,7 @@ def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path, monkeypa
     assert {row["metric"] for row in result.rows if row["method"].startswith("limit")} >= {"GFLOP/s", "GB/s"}
     assert result.parameters["not installed"] == ["GPyTorch exact"]
     page = measured_page("bench-scale", result, json.loads(Path("results/device/bench-scale-device.json").read_text()))
-    assert "| method | n = 60 | n = 90 |" in page
+    assert "| method | n = 60 | n = 90 |" in page.replace("\N{NO-BREAK SPACE}", " ")
     assert "NVIDIA H200" in page
     picture = (tmp_path / "new" / "scale.svg").read_text()
     assert picture.count("<svg") == 1

@@ -63,13 +63,14 @@ def test_the_closest_reading_counts_and_editions_stay_apart():
 def test_methods_go_down_and_settings_across():
     rows = [row(m, v + n / 100, 0.01, n=n) for m, v in (("a", 0.5), ("b", 0.4)) for n in (5, 10)]
     (table,) = pivoted(Tried(), rows)
-    assert table.header == ["method", "n 5", "n 10"]
+    assert table.header == ["method", "n = 5", "n = 10"]
     assert table.rows == [["a", "0.55 ± 0.01", "0.60 ± 0.01"], ["b", "0.45 ± 0.01", "0.50 ± 0.01"]]
     assert table.best == {(1, 1), (1, 2)}
 
 
-def test_cells_hold_the_paper_and_metrics_have_tables_of_their_own():
-    rows = [row("a", 0.5, 0.01, paper=0.7), row("a", 0.3) | {"metric": "difference"}]
+def test_cells_hold_the_paper_and_metrics_without_a_sense_have_no_best():
+    rows = [row("a", 0.5, 0.01, paper=0.7), row("a", 0.3, n=5) | {"metric": "difference"}]
+    rows += [row("a", 0.2, n=9) | {"metric": "difference"}, row("b", 0.1, n=9) | {"metric": "difference"}]
     first, second = pivoted(Tried(), rows)
     assert first.rows == [["a", "0.50 ± 0.01 / 0.70 +"]]
     assert second.best == set()
@@ -115,3 +116,41 @@ def test_a_picture_has_a_line_for_each_value_of_other_numbers():
         "a, p 10": [5, 10, 20],
         "a, p 30": [10, 20],
     }
+
+
+def test_a_printed_deviation_is_divided_by_the_root_of_the_folds():
+    class Deviations(Tried):
+        def paper_folds(self, row):
+            return 4
+
+    own = [row("a", 1.15, 0.0, paper=1.0, paper_error=0.1)]
+    assert [each.verdict for each in published(Tried(), own)] == ["matched"]
+    assert [each.verdict for each in published(Deviations(), own)] == ["not reached"]
+
+
+def test_settings_that_do_not_compare_have_tables_of_their_own_and_bounds_are_never_the_best():
+    class Apart(Tried):
+        apart = ("width",)
+        bounds = ("floor",)
+
+    rows = [row(m, v * w, width=w, n=n) for m, v in (("a", 3), ("b", 2), ("floor", 1)) for w in (1, 10) for n in (5, 9)]
+    first, second = pivoted(Apart(), rows)
+    assert [first.title, second.title] == ["loss, width = 1", "loss, width = 10"]
+    assert first.best == second.best == {(1, 1), (1, 2)}
+
+
+def test_metrics_share_a_table_where_their_lines_are_the_same():
+    lists = [row(m, 0.5) | {"metric": metric} for metric in ("loss", "error") for m in ("a", "b")]
+    (side,) = pivoted(Tried(), lists)
+    assert (side.header, side.title) == (["method", "loss", "error"], "loss; error")
+    assert side.rows == [["a", "0.50", "0.50"], ["b", "0.50", "0.50"]]
+    single = [row("a", 0.1 * n, n=n) | {"metric": metric} for metric in ("loss", "error") for n in (5, 9)]
+    (below,) = pivoted(Tried(), single)
+    assert [below.title, *(line[0] for line in below.rows)] == ["a", "loss", "error"]
+
+
+def test_sizes_that_were_changed_one_at_a_time_have_panels_of_their_own():
+    one = [row("a", 1.0, n=n, p=10) for n in (5, 10, 20)] + [row("a", 1.0, n=10, p=p) for p in (2, 30)]
+    assert pictures._sizes(one) == ["n", "p"]
+    full = [row("a", 1.0, n=n, p=p) for n in (5, 10, 20) for p in (2, 10, 30)]
+    assert pictures._sizes(full) == ["n"]

@@ -270,30 +270,47 @@ class RidgePath(Factorization):
 
     def _groups_left_out(self, alpha: float) -> Array:
         """(S_BB)⁻¹ (S V)_B of every group B, in each output direction, and back."""
-        xp, vectors, along = namespace(self.inside), self.spectrum.vectors, self.spectrum.constant
+        xp = namespace(self.inside)
         assert self.members is not None
-        residual, parts = self._residual(alpha), []
+        residual = self._residual(alpha)
         left = xp.concat(list(self._residual_blocks(alpha)), axis=1)
         filters = residual.T if self.complete else residual.T - 1.0
-        for own in self.members:
-            rows, right = take(vectors, own), take(left, own)
-            # one system for each filter
-            blocks = xp.matmul(rows[None, :, :] * filters[:, None, :], rows.T[None, :, :])
-            if not self.complete:
-                blocks = blocks + eye(len(own), rows)[None, :, :]
-                if along is not None:
-                    blocks = blocks - (take(along, own)[:, None] * take(along, own))[None, :, :]
-            if blocks.shape[0] == 1:
-                parts.append(xp.linalg.solve(blocks[0, :, :], right))
-            else:
-                parts.append(xp.linalg.solve(blocks, right.T[:, :, None])[:, :, 0].T)
-        return self._unrotate(take(xp.concat(parts), np.argsort(np.concatenate(self.members))))
+        # groups of one size together where one filter serves all directions, one by one where each has its own
+        batches = self._alike if filters.shape[0] == 1 else [own[None, :] for own in self.members]
+        parts = [self._batch_left_out(filters, left, own) for own in batches]
+        order = np.concatenate([own.ravel() for own in batches])
+        return self._unrotate(take(xp.concat(parts), np.argsort(order)))
+
+    def _batch_left_out(self, filters: Array, left: Array, own: np.ndarray) -> Array:
+        """Solve for groups (g, b) of the same size; (g b, r)."""
+        xp, along = namespace(left), self.spectrum.constant
+        number, size = own.shape
+        rows = xp.reshape(take(self.spectrum.vectors, own.ravel()), (number, size, -1))
+        right = xp.reshape(take(left, own.ravel()), (number, size, -1))
+        # one system for each filter
+        blocks = xp.matmul(rows * filters[:, None, :], xp.matrix_transpose(rows))
+        if not self.complete:
+            blocks = blocks + eye(size, rows)[None, :, :]
+            if along is not None:
+                constant = xp.reshape(take(along, own.ravel()), (number, size))
+                blocks = blocks - constant[:, :, None] * constant[:, None, :]
+        if filters.shape[0] == 1:
+            return xp.reshape(xp.linalg.solve(blocks, right), (number * size, -1))
+        return xp.linalg.solve(blocks, right[0, :, :].T[:, :, None])[:, :, 0].T
+
+    @cached_property
+    def _alike(self) -> list[np.ndarray]:
+        """Groups of the same size, a row for each."""
+        assert self.members is not None
+        sizes = {len(own) for own in self.members}
+        return [np.stack([own for own in self.members if len(own) == size]) for size in sorted(sizes)]
 
     def _risks_filtered(self, alphas: Sequence[float]) -> list[Array]:
         """The risks of many alphas where one filter serves all output directions."""
         xp = namespace(self.inside)
         if self.spectrum.vectors.shape[0] < _FEW:
-            return [self._risk(float(alpha)) for alpha in alphas]
+            together = len(alphas) * self.inside.shape[1] <= _BLOCK
+            return self._risks_together(alphas) if together else [self._risk(float(alpha)) for alpha in alphas]
         residuals = xp.concat([self._residual(float(alpha)) for alpha in alphas], axis=1)
         vectors, diagonals = self.spectrum.vectors, self._diagonal(residuals)
         if self.complete:

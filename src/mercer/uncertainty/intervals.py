@@ -213,13 +213,15 @@ class IntervalAnswers(CalibratedAnswers):
 
     def _factor_of(self, errors: np.ndarray) -> np.ndarray:
         """A triangular factor of the covariance of errors."""
+        from sklearn import config_context
         from sklearn.covariance import ledoit_wolf
 
         errors = errors[~np.isnan(errors).any(axis=1)]
         if len(errors) < 2:
             raise ValueError("fewer than three training outputs have every coordinate; use predict_interval(X)")
         scale = self._above_rounding(np.sqrt(np.mean(errors**2, axis=0)))
-        covariance = ledoit_wolf(errors / scale, assume_centered=True)[0]
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            covariance = ledoit_wolf(errors / scale, assume_centered=True)[0]
         return scale[:, None] * np.linalg.cholesky(covariance + SLACK * np.eye(len(scale)))
 
     @cached_property

@@ -120,17 +120,26 @@ def quantiles(scores: np.ndarray, weights: np.ndarray, own: np.ndarray, coverage
            [inf]])
     """
     found = np.full((len(own), scores.shape[1]), np.inf)
+    if len(weights) and np.all(weights == weights[0]) and not np.isnan(scores).any():
+        # the same place in every column
+        place, inside = _places(np.cumsum(weights), own, coverage)
+        found[inside] = np.sort(scores, axis=0)[place[inside]]
+        return found
     order = np.argsort(scores, axis=0, kind="stable")  # missing ones last
     for column, rows in enumerate(order.T):
         rows = rows[: np.count_nonzero(~np.isnan(scores[:, column]))]
         if len(rows) == 0:
             continue
-        reached = np.cumsum(weights[rows])
-        whole = reached[-1] + own
-        place = np.searchsorted(reached, coverage * whole - _ROUNDING * whole)
-        inside = (place < len(rows)) & (whole > 0)
+        place, inside = _places(np.cumsum(weights[rows]), own, coverage)
         found[inside, column] = scores[rows[place[inside]], column]
     return found
+
+
+def _places(reached: np.ndarray, own: np.ndarray, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where weights that add up to `reached` come to the share `coverage`, for each new pair, and whether they do."""
+    whole = reached[-1] + own
+    place = np.searchsorted(reached, coverage * whole - _ROUNDING * whole)
+    return place, (place < len(reached)) & (whole > 0)
 
 
 def _rows_like(y: Any, reference: np.ndarray) -> np.ndarray:
