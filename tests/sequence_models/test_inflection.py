@@ -12,7 +12,7 @@ from mercer.sequence_models import inflection_models
 from mercer.sequence_models.edits import Vowels
 from mercer.sequence_models.harmony import Harmony
 from mercer.sequence_models.inflection import Request, as_requests
-from mercer.sequence_models.inflection_decision import Decision, Settings, leave_one_out_loss
+from mercer.sequence_models.inflection_decision import Decision, KernelInParts, Settings, leave_one_out_loss
 from mercer.testing.estimators import check_object_estimator
 
 rng = np.random.default_rng(0)
@@ -141,8 +141,8 @@ def test_the_leave_one_out_loss_is_that_of_refitting():
     settings, total = Settings.starting(4), 0.0
     for i in range(len(rows)):
         rest = np.arange(len(rows)) != i
-        gram = settings.kernel(rows[rest], rows[rest]) + settings.alpha * np.eye(rest.sum())
-        point = prior + settings.kernel(rows[[i]], rows[rest]) @ np.linalg.solve(gram, targets[rest] - prior)
+        gram = sum(settings.terms(rows[rest], rows[rest])) + settings.alpha * np.eye(rest.sum())
+        point = prior + sum(settings.terms(rows[[i]], rows[rest])) @ np.linalg.solve(gram, targets[rest] - prior)
         scores = np.exp(point[0] / settings.temperature)
         total -= np.log(scores @ targets[i] / scores.sum())
     assert leave_one_out_loss(settings, rows, targets, prior)[0] == pytest.approx(total / len(rows))
@@ -157,12 +157,22 @@ def test_a_column_that_matters_weighs_most():
 def test_tags_in_front_of_a_row_are_columns_of_their_own():
     tags = [("V", "PST"), ("V", "PRS", "3"), ("N",), ("V", "PRS")]
     letters, classes = ["a", "b", "a", "c"], ["x", "y", "x", "z"]
-    has = [(*("PRS" in own, "V" in own), own, letter) for own, letter in zip(tags, letters, strict=True)]
+    has = [("PRS" in own, "V" in own, own, letter) for own, letter in zip(tags, letters, strict=True)]
     known = Decision(tags=("PRS", "V")).fit(list(zip(tags, letters, strict=True)), classes)
     spelled = Decision().fit(has, classes)
     new = [(("V", "PRS", "1"), "b"), (("N",), "d")]
     by_hand = [("PRS" in own, "V" in own, own, letter) for own, letter in new]
     np.testing.assert_allclose(known.log_probabilities(new), spelled.log_probabilities(by_hand))
+
+
+def test_the_kernel_in_parts_is_the_kernel():
+    rng = np.random.default_rng(0)
+    A, B = rng.integers(0, 3, (9, 5)), rng.integers(0, 3, (7, 5))
+    settings = Settings(rng.uniform(size=(2, 5)), np.asarray([0.3, 0.8]))
+    for columns in (0, 2, 5):
+        parts = KernelInParts(settings, columns)
+        np.testing.assert_allclose(parts.kernel(A, B), np.sum(settings.terms(A, B), axis=0))
+        np.testing.assert_allclose(parts.kernel(A), np.sum(settings.terms(A, A), axis=0))
 
 
 def test_landmarks_are_near_the_full_ridge():

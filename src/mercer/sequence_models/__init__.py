@@ -17,6 +17,7 @@
 | `harmony` | `Harmony`: the vowels that words do not mix |
 | `inflection_decision`, `inflection_search` | kernel ridges for the steps of a script, and the beam search over them |
 | `form_networks` | `FormNetworks`: small networks of the steps of the transducer |
+| `made_up_pairs` | `MadeUpPairs`: training pairs with the stem swapped for random letters of the same shape |
 | `inflection_models` | `FormModels`: scripts and the transducer, and the trust in each |
 | `transducer` | `Transducer`: copy, drop or write letters |
 | `transducer_features`, `transducer_learning`, `transducer_beam` | the compiled loops of the transducer |

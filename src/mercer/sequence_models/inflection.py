@@ -44,7 +44,9 @@ class Inflection(WordEstimator):
     5. With 300 lemmas or more, a `Transducer` copies, drops and writes letter by letter, and sees consonants that alternate
        inside the word. The forms that either finds are ranked as whole words, by both, by small networks (`FormNetworks`) of
        the steps of the transducer, in which letters and tags are vectors that are learned, by the runs of letters from the end
-       of the form given the tags, and by the letters it adds, with a trust in each that is learned from lemmas left out:
+       of the form given the tags, and by the letters it adds, with a trust in each that is learned from lemmas left out. The
+       transducer and the networks also learn from a pair made up from each training pair: its stem is swapped for random letters
+       of the same shape (`MadeUpPairs`).
 
     .. math:: \log p(\text{form}) = t_1 \log p_\text{scripts} + t_2 \log p_\text{transducer} + t_3 \log p_\text{networks}
               + t_4 \log p_\text{ending} + t_5 \cdot (\text{letters added}) - \log Z
@@ -57,7 +59,7 @@ class Inflection(WordEstimator):
         Most steps of each kind that the weights are learned from, drawn at random.
     rounds : int, default=40
         Rounds of that learning; 0 leaves all weights equal.
-    landmarks : int, default=1500
+    landmarks : int, default=6000
         Most steps of each kind that a ridge has coefficients for; with more steps, a fit within the span of a random sample.
     vowels : str, default="aeiou"
         The letters that are vowels, with any accent. Where no training word has one of them, as in other scripts, they are the
@@ -103,7 +105,7 @@ class Inflection(WordEstimator):
     width: int = 8
     sample: int = 400
     rounds: int = 40
-    landmarks: int = 1500
+    landmarks: int = 6000
     vowels: str = "aeiou"
     loss: Any = None
     seed: int = 0

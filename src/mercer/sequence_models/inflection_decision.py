@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cholesky, lapack
 from scipy.optimize import minimize
 
+from mercer.core.compiled import compiled
 from mercer.sequence_models.hamming_ridge import hamming_kernel, log_softmax, ridge_coefficients, weight_slopes
 from mercer.sequence_models.symbols import Alphabet
 
@@ -34,7 +35,7 @@ class Decision:
 
     sample: int = 400
     rounds: int = 40
-    landmarks: int = 1500
+    landmarks: int = 6000
     seed: int = 0
     tags: Sequence[str] = ()
 
@@ -56,7 +57,7 @@ class Decision:
         marks = np.sort(rng.permutation(len(codes))[: self.landmarks])
         self.rows_ = codes[marks]
         landmarks = None if len(marks) == len(codes) else self.rows_
-        self.dual_ = ridge_coefficients(self.settings_, codes, targets - self.prior_, landmarks, _BLOCK)
+        self.dual_ = ridge_coefficients(self._kernel(), codes, targets - self.prior_, landmarks, _BLOCK)
         return self
 
     def log_probabilities(self, rows: Sequence[Row]) -> np.ndarray:
@@ -67,9 +68,13 @@ class Decision:
         which = [number.setdefault(row, len(number)) for row in rows]
         codes = np.ascontiguousarray(self._codes(list(number))[:, self.varying_])
         blocks = range(0, len(codes), _BLOCK)
-        points = [self.settings_.kernel(codes[i : i + _BLOCK], self.rows_) @ self.dual_ for i in blocks]
+        points = [self._kernel().kernel(codes[i : i + _BLOCK], self.rows_) @ self.dual_ for i in blocks]
         logs = log_softmax((self.prior_ + np.concatenate(points)) / self.settings_.temperature)
         return logs[which]
+
+    def _kernel(self) -> KernelInParts:
+        """Return the kernel, with the columns of the tags apart."""
+        return KernelInParts(self.settings_, int(np.sum(self.varying_ <= len(self.tags))))
 
     def _codes(self, rows: Sequence[Row]) -> np.ndarray:
         columns = list(zip(*rows, strict=True))
@@ -109,9 +114,34 @@ class Settings:
         """Return the kernels of the sum."""
         return [size * hamming_kernel(A, B, weights) for size, weights in zip(self.sizes, self.weights, strict=True)]
 
+
+class KernelInParts:
+    """The kernel of `Settings`, quicker for rows with few distinct values of the first `columns` columns together."""
+
+    def __init__(self, settings: Settings, columns: int) -> None:
+        self._settings, self._columns, self.alpha = settings, columns, settings.alpha
+
     def kernel(self, A: np.ndarray, B: np.ndarray | None = None) -> np.ndarray:
         """Return k(a, b) for each row a of `A` and b of `B`, by default of `A` itself."""
-        return np.sum(self.terms(A, A if B is None else B), axis=0)
+        (first_a, of_a, rest_a), (first_b, of_b, rest_b) = (self._parts(X) for X in (A, A if B is None else B))
+        gram = np.zeros((len(of_a), len(of_b)))
+        for size, weights in zip(self._settings.sizes, self._settings.weights, strict=True):
+            part = hamming_kernel(rest_a, rest_b, weights[self._columns :])
+            _add_products(gram, size * hamming_kernel(first_a, first_b, weights[: self._columns]), of_a, of_b, part)
+        return gram
+
+    def _parts(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        first, of = np.unique(rows[:, : self._columns], axis=0, return_inverse=True)
+        return np.ascontiguousarray(first), of.ravel(), np.ascontiguousarray(rows[:, self._columns :])
+
+
+@compiled
+def _add_products(gram: np.ndarray, first: np.ndarray, of_a: np.ndarray, of_b: np.ndarray, rest: np.ndarray) -> None:
+    """Add the products of the kernels on both parts; `of_a` and `of_b` number the rows of the first."""
+    for a in range(len(of_a)):
+        row = first[of_a[a]]
+        for b in range(len(of_b)):
+            gram[a, b] += row[of_b[b]] * rest[a, b]
 
 
 def learn_settings(rows: np.ndarray, targets: np.ndarray, prior: np.ndarray, rounds: int) -> Settings:

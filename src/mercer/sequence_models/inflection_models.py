@@ -16,6 +16,7 @@ from mercer.sequence_models.form_networks import FormNetworks
 from mercer.sequence_models.harmony import Harmony
 from mercer.sequence_models.inflection_decision import Decision
 from mercer.sequence_models.inflection_search import Columns, Request, Search
+from mercer.sequence_models.made_up_pairs import MadeUpPairs, with_made_up_pairs
 from mercer.sequence_models.networks import Networks
 from mercer.sequence_models.progress import Progress
 from mercer.sequence_models.transducer import Transducer
@@ -30,6 +31,7 @@ PRIOR = np.asarray([0.6, 0.2, 0.2, 0.0, 0.0])
 _MODELS = 3
 _SHARES = {"trust": 0.4, "scripts": 0.15, "transducer": 0.15, "networks": 0.3}  # of the time to fit
 _BEHIND = (6.0, 4.0)  # forms of scripts, and of the transducer, so much less likely than their best are not considered
+_MADE_UP = 1  # pairs made up from each training pair, for the transducer and the networks
 _FLOOR = -30.0  # a form that a model rules out has this log-probability
 
 
@@ -92,10 +94,12 @@ class FormModels:
         done("scripts")
         self.transducer_ = None
         if len(self.trust_) > 1:
-            self.transducer_ = Transducer(seed=self.seed).fit(lemmas, tags, forms, self.vowels)
+            maker, rng = MadeUpPairs(lemmas, self.vowels, harmony), np.random.default_rng(self.seed)
+            more = with_made_up_pairs((lemmas, tags, list(forms)), maker, _MADE_UP, rng)
+            self.transducer_ = Transducer(seed=self.seed).fit(*more, self.vowels)
             done("transducer")
             self.networks_ = FormNetworks(Networks(members=3, epochs=40, seed=self.seed, n_jobs=self.n_jobs))
-            self.networks_.fit(self.transducer_, lemmas, tags, forms)
+            self.networks_.fit(self.transducer_, *more)
             self.whole_ = WholeForms().fit(requests, forms)
             done("networks")
         return self
