@@ -103,7 +103,7 @@ def _write(path: Path, text: str) -> None:
 
 def add_results(app: Any, docname: str, source: list[str]) -> None:
     """Add the pages of experiments to the contents of the summary, which a command writes; errors stay beside their values."""
-    if docname.startswith("results/"):
+    if docname.startswith("results"):
         source[0] = _WIDE + source[0].replace(" ± ", "\u00a0±\u00a0")
     if docname == "results":
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\nresults/*\n```\n"

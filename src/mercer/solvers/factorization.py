@@ -182,5 +182,23 @@ def left_out(inverse: Array, left: Array, members: list[np.ndarray] | None) -> A
     xp = namespace(inverse)
     if members is None:
         return left / xp.linalg.diagonal(inverse)[:, None]
-    parts = [xp.linalg.solve(take(take(inverse, own).T, own).T, take(left, own)) for own in members]
-    return take(xp.concat(parts), np.argsort(np.concatenate(members)))
+    parts, batches, entries = [], by_size(members), xp.reshape(inverse, (-1,))
+    for own in batches:
+        number, size = own.shape
+        places = own[:, :, None] * inverse.shape[0] + own[:, None, :]
+        blocks = xp.reshape(take(entries, places.ravel()), (number, size, size))
+        right = xp.reshape(take(left, own.ravel()), (number, size, -1))
+        parts.append(xp.reshape(xp.linalg.solve(blocks, right), (number * size, -1)))
+    return take(xp.concat(parts), np.argsort(np.concatenate([own.ravel() for own in batches])))
+
+
+def by_size(members: list[np.ndarray]) -> list[np.ndarray]:
+    """Return groups of the same size together, a row for each.
+
+    Examples
+    --------
+    >>> [own.tolist() for own in by_size([np.array([0, 3]), np.array([1]), np.array([2, 4])])]
+    [[[1]], [[0, 3], [2, 4]]]
+    """
+    sizes = {len(own) for own in members}
+    return [np.stack([own for own in members if len(own) == size]) for size in sorted(sizes)]

@@ -18,7 +18,7 @@ from mercer.kernels.grams import row_blocks
 from mercer.operators.base import OperatorSpectrum
 from mercer.operators.identity import Identity
 from mercer.solvers.base import RidgeProblem, Solver, register, separable_only
-from mercer.solvers.factorization import Factorization, clear_own_weights, left_out
+from mercer.solvers.factorization import Factorization, by_size, clear_own_weights, left_out
 from mercer.solvers.filters import Filters, inside_gram
 from mercer.solvers.kernel_values import FeatureBasis, PointMap
 
@@ -276,10 +276,14 @@ class RidgePath(Factorization):
         left = xp.concat(list(self._residual_blocks(alpha)), axis=1)
         filters = residual.T if self.complete else residual.T - 1.0
         # groups of one size together where one filter serves all directions, one by one where each has its own
-        batches = self._alike if filters.shape[0] == 1 else [own[None, :] for own in self.members]
+        batches = self._batches if filters.shape[0] == 1 else [own[None, :] for own in self.members]
         parts = [self._batch_left_out(filters, left, own) for own in batches]
         order = np.concatenate([own.ravel() for own in batches])
         return self._unrotate(take(xp.concat(parts), np.argsort(order)))
+
+    @cached_property
+    def _batches(self) -> list[np.ndarray]:
+        return by_size(self.members or [])
 
     def _batch_left_out(self, filters: Array, left: Array, own: np.ndarray) -> Array:
         """Solve for groups (g, b) of the same size; (g b, r)."""
@@ -297,13 +301,6 @@ class RidgePath(Factorization):
         if filters.shape[0] == 1:
             return xp.reshape(xp.linalg.solve(blocks, right), (number * size, -1))
         return xp.linalg.solve(blocks, right[0, :, :].T[:, :, None])[:, :, 0].T
-
-    @cached_property
-    def _alike(self) -> list[np.ndarray]:
-        """Groups of the same size, a row for each."""
-        assert self.members is not None
-        sizes = {len(own) for own in self.members}
-        return [np.stack([own for own in self.members if len(own) == size]) for size in sorted(sizes)]
 
     def _risks_filtered(self, alphas: Sequence[float]) -> list[Array]:
         """The risks of many alphas where one filter serves all output directions."""
