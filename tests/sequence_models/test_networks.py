@@ -107,7 +107,7 @@ def test_words_are_read_from_either_end(backwards):
     cuts = [[rules.get(pair, pair[:1]) for pair in pairwise([*word, "#"])] for word in words]
     inventory = Inventory().fit(words, cuts)
     codes = [inventory.inputs_.codes(word) for word in words], [inventory.chunks_.codes(cut) for cut in cuts]
-    model = NetworkModel(backwards, Networks(2, epochs=80)).fit(inventory, *codes, np.ones(len(words), dtype=bool))
+    model = NetworkModel(backwards, members=2, epochs=80).fit(inventory, *codes, np.ones(len(words), dtype=bool))
     rows = model.beam("abba", 5)
     assert inventory.spell(rows[0]) == ("a", "b", "B")
     scores = model.score(model.read("abba"), rows)

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -24,7 +25,6 @@ from mercer.sequence_models.chain_model import ChainModel
 from mercer.sequence_models.context_model import ContextModel
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.network_model import NetworkModel
-from mercer.sequence_models.networks import Networks
 from mercer.sequence_models.progress import Progress, to_stderr
 from mercer.sequence_models.steps import NEVER, Reading
 from mercer.sequence_models.symbols import UNKNOWN, Chunk, SequenceCodec
@@ -33,7 +33,8 @@ from mercer.sequence_models.word_models import WORD_SCORES, WordModels
 _START = {
     "ridge": 0.35,
     "chain": 0.15,
-    "network": 0.45,
+    "network backwards": 0.225,
+    "network forwards": 0.225,
     "runs": 0.05,
     "outputs": 0.05,
     "shapes": 0.25,
@@ -51,8 +52,12 @@ _SHARES = {
 class ChunkModel(Protocol):
     """A model of the chunks of a word; `kind` names it, `listed` is the rows it lists for each one that a beam keeps."""
 
-    kind: ClassVar[str]
     listed: ClassVar[int]
+
+    @property
+    def kind(self) -> str:
+        """The name of the model."""
+        ...
 
     def fit(
         self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
@@ -86,8 +91,8 @@ class AlignedSequences(WordEstimator):
     2. Input symbols are put into classes by their effect on the reading of their neighbours (`effect_classes`).
     3. A kernel ridge (`ContextModel`) predicts the chunk of an input symbol from its context and from the chunks already chosen,
        reading forwards; the weights of the columns of the context are learned from words left out. Small networks
-       (`NetworkModel`), in which symbols are vectors that are learned, do so backwards. A log-linear chain (`ChainModel`) models
-       the chunks of a word together.
+       (`NetworkModel`), in which symbols are vectors that are learned, read backwards, and others forwards. A log-linear chain
+       (`ChainModel`) models the chunks of a word together.
     4. Beam searches through ridge and networks and the best paths of the chain are the candidates. They are scored by every
        model, by the runs of symbols with their chunks, of output symbols, and of vowels and consonants, and by their length
        (`WordModels`), and ranked by a weighted sum,
@@ -123,7 +128,7 @@ class AlignedSequences(WordEstimator):
     aligner_, inventory_ : Aligner, Inventory
         The alignment; the symbols, chunks and classes.
     models_ : list of ContextModel, ChainModel and NetworkModel
-        The ridge that reads forwards, the chain, and the networks that read backwards.
+        The ridge that reads forwards, the chain, the networks that read backwards, and those that read forwards.
     whole_ : WordModels
         The scores of whole words.
     trust_ : array
@@ -196,12 +201,12 @@ class AlignedSequences(WordEstimator):
         progress.done("aligned")
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
         ridge = ContextModel(False, shared, self.sample, self.landmarks, self.seed)
-        chain, network = ChainModel(), NetworkModel(True, Networks(seed=self.seed))
-        self.models_: list[ChunkModel] = [ridge, chain, network]
+        paths, networks = ChainModel(), [NetworkModel(side, seed=self.seed) for side in (True, False)]
+        self.models_: list[ChunkModel] = [ridge, paths, *networks]
         given = (inventory, word_codes, cut_codes, ~held_out)
         # the longest part first
-        parts = [partial(chain.fit, *given), partial(ridge.fit, *given), *network.start(*given)]
-        run(delayed(part)() for part in parts)
+        of_networks = chain.from_iterable(network.start(*given) for network in networks)
+        run(delayed(part)() for part in (partial(paths.fit, *given), partial(ridge.fit, *given), *of_networks))
         progress.done("models")
         rest = np.flatnonzero(~held_out)
         self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
@@ -214,8 +219,8 @@ class AlignedSequences(WordEstimator):
         progress.done("weights")
         if held_out.any():
             every = np.ones(len(words), dtype=bool)
-            parts = [partial(chain.solve, every), partial(ridge.solve, every), *network.resume(every)]
-            run(delayed(part)() for part in parts)
+            of_networks = chain.from_iterable(network.resume(every) for network in networks)
+            run(delayed(part)() for part in (partial(paths.solve, every), partial(ridge.solve, every), *of_networks))
             self.whole_ = WordModels().fit(inventory, word_codes, cut_codes)
         progress.done("all words")
 

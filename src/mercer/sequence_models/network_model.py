@@ -15,6 +15,8 @@ from mercer.sequence_models.symbols import UNKNOWN
 
 _REACH = 4  # symbols to either side
 _BACK = 2  # chunks before
+_FEWEST, _MOST = 64, 256  # units of a hidden layer
+_MANY = 6000  # rows from which on less is left out
 _OUTSIDE = 3  # symbols before and after the word, and unknown ones, have vectors too
 
 
@@ -23,22 +25,31 @@ class NetworkModel:
     """`Networks` that read a word from one end to the other.
 
     The kernel of `ContextModel` sees only whether two symbols are equal, or in one class; here symbols after which vowels are
-    read alike, say, get vectors that are alike.
+    read alike, say, get vectors that are alike. The networks grow with the number of input symbols they learn from, and less of
+    them is left out (`networks_for`).
 
     Parameters
     ----------
     backwards : bool
         Read from the end; the history is then what follows.
-    networks : Networks
-        The networks before learning.
+    members, epochs : int
+        As for `Networks`.
+    seed : int
+        Seed of the networks.
     """
 
-    kind: ClassVar[str] = "network"
     listed: ClassVar[int] = 1
 
     backwards: bool = False
-    networks: Networks = field(default_factory=Networks)
+    members: int = 4
+    epochs: int = 60
+    seed: int = 0
     _tables: tuple[list[np.ndarray], np.ndarray] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def kind(self) -> str:
+        """The name of the model."""
+        return "network backwards" if self.backwards else "network forwards"
 
     def fit(
         self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
@@ -62,18 +73,20 @@ class NetworkModel:
         known, number = len(inventory.inputs_) + _OUTSIDE, len(inventory.chunks_)
         order = -1 if self.backwards else 1
         self._words, self._cuts = [word[::order] for word in words], [cut[::order] for cut in cuts]
-        return self.networks.start(self._task(chosen), known + number + 1, inventory.features_[:, number:])
+        task = self._task(chosen)
+        self.networks_ = networks_for(len(task.rows), self.members, self.epochs, self.seed)
+        return self.networks_.start(task, known + number + 1, inventory.features_[:, number:])
 
     def resume(self, chosen: np.ndarray) -> list[Callable[[], Any]]:
         """Return the parts of `solve`, likewise."""
-        return self.networks.resume(self._task(chosen))
+        return self.networks_.resume(self._task(chosen))
 
     def read(self, x: Sequence[Hashable]) -> Reading:
         """Return a word as this model reads it; its contexts are what the networks make of the symbols around each one."""
         x = x[::-1] if self.backwards else x
         codes = self.inventory_.inputs_.codes(x)
         options = self.inventory_.options_of(x, codes, self.options_)
-        return Reading(codes, self.networks.before_hidden(self._windows(codes)), options)
+        return Reading(codes, self.networks_.before_hidden(self._windows(codes)), options)
 
     def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
         """Return the log-probabilities of the options at position `i` after each row of chunks in `before`."""
@@ -84,7 +97,7 @@ class NetworkModel:
         hidden = reading.contexts[:, i : i + 1]
         for back, table in enumerate(tables, 1):
             hidden = hidden + table[:, before[:, i - back] if i >= back else np.full(len(before), -1)]
-        return np.maximum(self.networks.log_probabilities(hidden, outward, options), NEVER)
+        return np.maximum(self.networks_.log_probabilities(hidden, outward, options), NEVER)
 
     def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
         """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
@@ -122,8 +135,8 @@ class NetworkModel:
     def _tabulate(self) -> tuple[list[np.ndarray], np.ndarray]:
         """Tabulate the effect of each chunk in each place before, the last row being that of no chunk, and on each class."""
         first = len(self.inventory_.inputs_) + _OUTSIDE
-        tables = [self.networks.table(2 * _REACH + 1 + back)[:, first:] for back in range(_BACK)]
-        self._tables = tables, self.networks.out_of_hidden()
+        tables = [self.networks_.table(2 * _REACH + 1 + back)[:, first:] for back in range(_BACK)]
+        self._tables = tables, self.networks_.out_of_hidden()
         return self._tables
 
     def __getstate__(self) -> dict[str, Any]:
@@ -133,3 +146,16 @@ class NetworkModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._tables = None
+
+
+def networks_for(rows: int, members: int, epochs: int, seed: int) -> Networks:
+    """Return networks of a size for so many rows: about √rows hidden units, of which fewer are left out if rows are many.
+
+    Examples
+    --------
+    >>> [(found.hidden, round(found.dropout, 2)) for found in (networks_for(n, 4, 60, 0) for n in (1000, 10000, 100000))]
+    [(64, 0.3), (96, 0.27), (256, 0.17)]
+    """
+    hidden = 16 * round(min(max(rows**0.5, _FEWEST), _MOST) / 16)
+    dropout = Networks.dropout * min(1.0, (_MANY / rows) ** 0.2)
+    return Networks(members, hidden=hidden, dropout=dropout, epochs=epochs, seed=seed)
