@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from mercer.core.arrays import NumericalWarning
 from mercer.estimators import DependencyEstimator, ObjectEstimator
 from mercer.kernels import Gaussian
 
@@ -19,6 +22,14 @@ class Split:
 
     train: np.ndarray
     test: np.ndarray
+
+
+@contextmanager
+def known_copies() -> Iterator[None]:
+    """Do not warn that pairs which are copies are left out together: data sets that hold some are used as they are."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".* pairs are copies of others", NumericalWarning)
+        yield
 
 
 def first_of_each(labels: np.ndarray, count: int, skip: int = 0) -> np.ndarray:

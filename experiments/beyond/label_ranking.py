@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from experiments.beyond.label_ranking_methods import ALPHAS, BEST, FACTORS, FIRST, METHODS, predictions
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
+from experiments.protocol import known_copies
 from mercer.datasets import load_label_ranking
 from mercer.losses import Kendall
 from mercer.report import Table, paragraph, pivot, section, table_html
@@ -64,7 +65,7 @@ class LabelRankings(Experiment):
         name, fold = piece.settings["set"], piece.settings["fold"]
         data = load_label_ranking(name)
         train, test = list(KFold(FOLDS, shuffle=True, random_state=SEED).split(data.X))[fold]
-        with threadpool_limits(1):
+        with threadpool_limits(1), known_copies():
             found, chosen = predictions(data.X[train], data.ranks[train], data.X[test])
         tau = {method: 1.0 - 2.0 * Kendall().paired(data.ranks[test], found[method]) for method in METHODS}
         outcome: Outcome = {

@@ -9,6 +9,7 @@ import numpy as np
 
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
+from experiments.protocol import known_copies
 from mercer.datasets import load_gait
 from mercer.estimators import CurveRidge
 from mercer.kernels import Gaussian, Kernel, Linear
@@ -54,7 +55,10 @@ class HipToKnee(Experiment):
         predicted, lengths = {MEAN: Y.mean(axis=0)}, {}
         for kernel, candidates in kernels.items():
             for operator, tried in ((BY_POINT, [0.0]), (SMOOTH, None)):
-                models = [CurveRidge(each, grid=gait.times, lengths=tried, period=1.0).fit(X, Y) for each in candidates]
+                with known_copies():
+                    models = [
+                        CurveRidge(each, grid=gait.times, lengths=tried, period=1.0).fit(X, Y) for each in candidates
+                    ]
                 model = min(models, key=lambda model: float(np.min(model.loo_path_)))
                 predicted[f"{kernel}, {operator}"] = model.predict(gait.hip[[boy]])[0]
                 lengths[f"{kernel}, {operator}"] = model.length_
