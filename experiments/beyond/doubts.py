@@ -24,11 +24,12 @@ TOYS = ("wine", "breast_cancer")
 """Further classes of scikit-learn."""
 NAMES = (*RIVALS, *TOYS)
 TRAINING, TEST = "training part", "test part"
-SEEDS, HELD_OUT, MOST_TESTED = 2, 1 / 3, 500
+SEEDS, HELD_OUT, MOST_TESTED = 4, 1 / 3, 500
 USED, PROMISED, NONE = "used", "told by left-out pairs", "far inputs alone"
 RULES: dict[str, LevelRule] = {
     USED: RULE,
     "1.5 standard errors": LevelRule(clearly=1.5),
+    "2.5 standard errors": LevelRule(clearly=2.5),
     "4 standard errors": LevelRule(clearly=4.0),
     "at most a tenth": LevelRule(most=0.1),
     "at most 3 of 10": LevelRule(most=0.3),

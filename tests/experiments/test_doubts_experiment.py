@@ -24,10 +24,10 @@ def test_the_small_run_of_doubts(tmp_path):
 
 
 def test_the_rule_in_use_is_as_it_says():
-    """Two to twenty of a hundred known pairs, whose losses are higher by 2.5 standard errors at least; or none."""
+    """Two to twenty of a hundred known pairs, whose losses are higher by 2 standard errors at least; or none."""
     rng = np.random.default_rng(0)
     assert doubts.RULES[doubts.USED] is RULE
-    assert (RULE.clearly, RULE.least, RULE.most) == (2.5, 0.02, 0.2)
+    assert (RULE.clearly, RULE.least, RULE.most) == (2.0, 0.02, 0.2)
     levels = []
     for trial in range(60):
         expected = rng.random(200)
@@ -39,7 +39,7 @@ def test_the_rule_in_use_is_as_it_says():
             assert 0.02 <= marked.mean() <= 0.2
             sides = losses[marked], losses[~marked]
             error = np.sqrt(sum(np.var(side) / len(side) for side in sides))
-            assert sides[0].mean() - sides[1].mean() > 2.5 * error
+            assert sides[0].mean() - sides[1].mean() > 2.0 * error
     assert np.isfinite(levels[2::3]).all()
     assert not np.isfinite(levels).all()
 

@@ -1,16 +1,22 @@
 """Doubts: marked answers err clearly more often than others, for every kind of output."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.svm import SVR
 
 from mercer import AutoEstimator, DependencyEstimator
 from mercer.core.collections import as_objects
 from mercer.decoders import EachOf
-from mercer.kernels import Classes, Gaussian, Precomputed, Subsequence
+from mercer.estimators import NeighborsEstimator
+from mercer.kernels import Classes, Columns, Gaussian, Precomputed, Spectrum, Subsequence
 from mercer.losses import F1, ZeroOne
 from mercer.uncertainty.doubt_scale import DoubtScale, ScoredAnswers
 from mercer.uncertainty.doubts import signs_of
+from mercer.uncertainty.unlikeness import Unexplained, unlikeness
 
 pytestmark = pytest.mark.filterwarnings("ignore::mercer.NumericalWarning")
 
@@ -99,6 +105,95 @@ def words():
 def speller(words):
     (typos, known), (_, new) = words
     return AutoEstimator(ZeroOne(), effort="fast", random_state=0).fit(typos, known, extra_outputs=new)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """Misspelt words of syllables, with a few x, y and z among them, and their right spelling."""
+    rng = np.random.default_rng(1)
+    syllables = [*(a + b for a in 3 * "bdfgklmnprstv" for b in "aeiou"), "xa", "xo", "ye", "yu", "zi", "za"]
+    every = sorted({"".join(rng.choice(syllables, rng.integers(2, 5))) for _ in range(1100)})
+    every = [every[i] for i in rng.permutation(len(every))][:1000]
+    places = [int(rng.integers(len(word))) for word in every]
+    return [word[:i] + word[i + 1 :] for word, i in zip(every, places, strict=True)], every
+
+
+GIBBERISH = ["xyzzy", "qqqqq", "xqzwjxh", "zzxxyy", "#$%&"]
+
+
+@pytest.mark.parametrize("n", [20, 100, 800])
+def test_gibberish_is_marked_whatever_the_number_of_pairs(pairs, n):
+    typos, words = pairs
+    kernel = Spectrum((1, 3)).normalized()
+    model = DependencyEstimator(kernel, kernel, loss=ZeroOne(), alpha=0.1).fit(typos[:n], words[:n])
+    for candidates in (None, words[:900]):
+        scale = model.doubt_scale(candidates)
+        assert model.doubts(GIBBERISH, candidates, scale).marked.all()
+        # the share of ordinary new words that is beyond all others
+        beyond = model.doubts(typos[800:], candidates, replace(scale, level=np.inf)).marked
+        assert beyond.mean() < 0.03
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_gibberish_is_marked_when_words_are_constructed(pairs, n):
+    typos, words = pairs
+    model = AutoEstimator(effort="fast", random_state=0).fit(typos[:n], words[:n])
+    for candidates in (None, words[:300]):
+        assert model.doubts(GIBBERISH, candidates).marked.all()
+
+
+STRANGE_TABLES = [
+    DependencyEstimator(Columns(), alpha=1.0),
+    DependencyEstimator(Columns(), regressor=SVR(kernel="precomputed")),
+    NeighborsEstimator(Columns(), k=5),
+    AutoEstimator(effort="fast", random_state=0),  # a mixture with forests
+]
+
+
+@pytest.mark.parametrize("model", STRANGE_TABLES, ids=["ridge", "regressor", "neighbours", "mixture"])
+def test_tables_with_strange_values_are_marked_whatever_the_learner(model):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = {"size": rng.normal(100, 20, 300), "rooms": rng.integers(1, 6, 300).astype(float)}
+    price = table["size"] * 3 + rng.normal(0, 10, 300)
+    table["town"] = rng.choice(["Oslo", "Bergen", "Molde"], 300).tolist()
+    new = {"size": [100.0, 1e6, -4000.0], "rooms": [3.0, 3.0, -70.0], "town": ["Oslo", "Oslo", "Atlantis"]}
+    frames = [pd.DataFrame(each) for each in (table, new)]
+    assert clone(model).fit(frames[0], price).doubts(frames[1]).marked.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_what_is_explained_is_that_of_a_fit_without_the_own_group(repeat):
+    """The exact form, one inverse for all, against a solve for each object."""
+    rng = np.random.default_rng(0)
+    words = as_objects(["".join(rng.choice(list("abcd"), rng.integers(1, 7))) for _ in range(30)])
+    groups = np.arange(30) // repeat
+    measure = unlikeness(Spectrum(2), words)
+    found = measure.of(words, words, groups, groups)
+    kernel = Spectrum(2).normalized()
+    for i in range(30):
+        others = words[groups != groups[i]]
+        similar = kernel(words[i : i + 1], others)[0]
+        explained = similar @ np.linalg.solve(kernel(others) + np.eye(len(others)), similar)
+        if len(words[i]) == 1:  # without a pair of letters, as others are
+            explained = 1.0
+        np.testing.assert_allclose(np.exp(-found[i]), explained, rtol=1e-9, atol=1e-12)
+    assert np.isposinf(measure.of(as_objects(["zz"]), words)).all()
+    assert np.isfinite(measure.of(as_objects(["z"]), words)).all()  # has no parts, as some training words
+    longer = words[[len(word) > 1 for word in words]]
+    assert np.isposinf(unlikeness(Spectrum(2), longer).of(as_objects(["z"]), longer)).all()
+
+
+def test_a_kernel_that_is_not_positive_semi_definite_does_not_stop_it():
+    class Signed(Spectrum):
+        """Three words, of which two are unlike beyond reason."""
+
+        def __call__(self, X, Z=None):
+            return -4.0 * (1.0 - super().__call__(X, Z)) + super().__call__(X, Z)
+
+    words = as_objects(["abab", "cdcd", "efef"])
+    found = Unexplained(Signed(2).normalized(), np.arange(3)).of(as_objects(["abab", "xyxy"]), words)
+    assert np.isfinite(found[0])
 
 
 def test_words_among_candidates(words, speller):

@@ -142,7 +142,7 @@ class ObjectEstimator(SetAnswers, IntervalAnswers, ProbabilityAnswers, DoubtAnsw
         found.embedding_, found._inputs = found.decoder_.embedding_, None
         if self._held_out_ is None:
             found.calibration_ = None
-        for name in ("_left_out_errors_", "_doubt_scale_", "_scored_answers_", "_nearness_"):
+        for name in ("_left_out_errors_", "_doubt_scale_", "_scored_answers_", "_unlikeness_"):
             found.__dict__.pop(name, None)
         return found
 

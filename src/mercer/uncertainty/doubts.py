@@ -11,13 +11,12 @@ from mercer.core.collections import Collection, concatenate, count, distinct, ta
 from mercer.decoders import Ranked
 from mercer.decoders.base import best
 from mercer.decoders.pool import LeftOut, left_out
-from mercer.kernels.base import Kernel
 from mercer.uncertainty.calibrated import CalibratedAnswers
 from mercer.uncertainty.doubt_scale import FEWEST_LIMITED, SLACK, DoubtScale, ScoredAnswers
-from mercer.uncertainty.nearest import nearest, nearness
+from mercer.uncertainty.nearest import nearest
+from mercer.uncertainty.unlikeness import Unlikeness, unlikeness
 
 _MOST, _MOST_CHOSEN = 1000, 400  # most known pairs that are answered, and that are among given candidates
-_MOST_COMPARED = 4000  # most training inputs that an input is compared with
 _NEIGHBORS = 10
 
 
@@ -45,7 +44,7 @@ class DoubtAnswers(CalibratedAnswers):
 
     _doubt_scale_: DoubtScale | None = None
     _scored_answers_: ScoredAnswers | None = None
-    _nearness_: Kernel | None = None
+    _unlikeness_: Unlikeness | None = None
 
     def doubts(self, X: Any, candidates: Any = None, scale: DoubtScale | None = None) -> Doubts:
         """Return the loss to expect of each prediction, and mark the doubtful ones.
@@ -146,9 +145,9 @@ class DoubtAnswers(CalibratedAnswers):
         scale = DoubtScale.fitted(signs, scored, by_answers)
         if by_answers and scored.signs.shape[1] == 1:
             scale.limits[0] = np.inf  # a vector far from the mean may be right
-        if inputs is not None and self._nearness_ is not None and len(scored.rows) < FEWEST_LIMITED:
-            apart = nearest(self._nearness_, inputs, inputs, len(scored.rows))[0]
-            scale.limits[-2] = (1.0 - SLACK) * np.max(apart)  # as far from all inputs as these are from each other
+        if inputs is not None and self._unlikeness_ is not None and len(scored.rows) < FEWEST_LIMITED:
+            farthest = self._unlikeness_.of_two(inputs)  # as far from all inputs as these are from each other
+            scale.limits[-2] = farthest - SLACK * abs(farthest)
         return scale
 
     def _inputs_of_scored(self, scored: ScoredAnswers) -> Collection | None:
@@ -176,24 +175,22 @@ class DoubtAnswers(CalibratedAnswers):
         return np.column_stack([unfit, signs_of(ranked)[:, 1]])
 
     def _surroundings(self, inputs: Collection, scored: ScoredAnswers, among: bool = False) -> np.ndarray:
-        """Return the signs of inputs (q, 2): the distance from training inputs, and the mean loss of the nearest scored pairs.
+        """Return the signs of inputs (q, 2): how unlike training inputs they are, and the mean loss of the nearest scored pairs.
 
         Inputs `among` the scored pairs are those of the pairs, and each is compared with those of other groups.
         """
         training, known = self._inputs, self._inputs_of_scored(scored)
         if training is None or known is None:
             return np.empty((count(inputs), 0))
-        rows = np.sort(np.random.default_rng(0).permutation(count(training))[:_MOST_COMPARED])
         apart: tuple[Any, Any] = (None, None)
         if among and not scored.held_out:
             groups = self._groups_left_out
             owners = np.arange(count(training)) if groups is None else groups
-            apart = (owners[scored.rows], owners[rows])
-        kernel = self._nearness_ = self._nearness_ or nearness(self.input_kernel_, training)
-        distances, _ = nearest(kernel, inputs, take(training, rows), 1, *apart)
+            apart = (owners[scored.rows], owners)
+        unlike = self._unlikeness_ = self._unlikeness_ or unlikeness(self.input_kernel_, training)
         others = (scored.groups, scored.groups) if among else (None, None)
-        _, near = nearest(kernel, inputs, known, _NEIGHBORS, *others)
-        return np.column_stack([distances, scored.losses[near].mean(axis=1)])
+        _, near = nearest(unlike.kernel, inputs, known, _NEIGHBORS, *others)
+        return np.column_stack([unlike.of(inputs, training, *apart), scored.losses[near].mean(axis=1)])
 
 
 def signs_of(ranked: list[Ranked]) -> np.ndarray:

@@ -12,9 +12,14 @@ from mercer.kernels.base import Kernel
 _BLOCK = 512
 
 
+def of_columns(kernel: Kernel, inputs: Collection) -> bool:
+    """Return True for vectors, unless they are sparse: those are objects that share columns."""
+    return kernel.takes_vectors and not is_sparse(inputs)
+
+
 def nearness(kernel: Kernel, inputs: Collection) -> Kernel:
     """Return the kernel by which inputs are near or far: columns standardised for vectors, cosines for other objects."""
-    if kernel.takes_vectors and not is_sparse(inputs):
+    if of_columns(kernel, inputs):
         return Encoded(ZScores(), Linear()).resolve(inputs)
     return kernel.normalized().resolve(inputs)
 
