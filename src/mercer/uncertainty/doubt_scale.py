@@ -192,7 +192,7 @@ def _finite(signs: np.ndarray) -> np.ndarray:
 
 
 def _limits(signs: np.ndarray, units: int) -> np.ndarray:
-    """The limit of each sign by its largest value of so many units, whose distance from the median is stretched to one of 1000."""
+    """The limit of each sign by its largest value of so many units, its distance from the median stretched to that of 1000."""
     if units < FEWEST_LIMITED:
         return np.full(signs.shape[1], np.inf)
     top, farther = np.max(signs, axis=0), max(0.0, np.log(ONE_OF) / np.log(units) - 1.0)
