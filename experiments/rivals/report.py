@@ -153,7 +153,13 @@ class Report:
             behind += [f"{task} ({best})"] * lost
         text = f"{ours} is ahead of every rival on {ahead} of {len(tasks)} tasks, within one standard error of the best on {near}"
         notes = [f"{text}. Behind on: {', '.join(behind)}." if behind else f"{text}."] if tasks else []
+        notes += [note for name in (FAST, BEST) for note in self._only_on(name)]
         return notes + [note for name in OURS for note in self._earlier(name)]
+
+    def _only_on(self, name: str) -> list[str]:
+        """Name the tasks on which another effort was run, where these are not all."""
+        scored = [task for task, own in self.tasks.items() if name in own]
+        return [f"{name}: {len(scored)} of {len(self.tasks)} tasks."] if 0 < len(scored) < len(self.tasks) else []
 
     def _earlier(self, name: str) -> list[str]:
         """Name the tasks on which a method of ours was run by other code, or by code that was not recorded."""

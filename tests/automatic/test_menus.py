@@ -33,6 +33,23 @@ def test_widths_and_metrics_are_for_few_columns_and_pairs(effort, n, d, widths, 
     assert (names.count("widths by column"), names.count("learned metric")) == (widths, metrics)
 
 
+@pytest.mark.parametrize(
+    ("effort", "n", "outputs", "alone"),
+    [
+        ("fast", 30, 3, 0),
+        ("balanced", 30, 1, 0),
+        ("balanced", 30, 3, 2),
+        ("balanced", 501, 3, 0),
+        ("best", 501, 3, 2),
+        ("best", 30, 9, 0),
+    ],
+)
+def test_few_outputs_have_widths_of_their_own(effort, n, outputs, alone) -> None:
+    problem = learning_problem(Linear(), rng.standard_normal((n, 4)), rng.standard_normal((n, outputs)))
+    names = [name for name, _ in column_learners(problem, EFFORTS[effort])]
+    assert sum("column and output" in name for name in names) == alone
+
+
 def test_metrics_need_coordinates_of_outputs_and_widths_their_features() -> None:
     X = rng.standard_normal((30, 3))
     for kernel, number in ((Linear(), 4), (Gaussian(1.0), 0)):

@@ -135,6 +135,8 @@ def test_notes_compare_with_the_best_rival_of_each_task():
     assert "ahead of every rival on 1 of 3 tasks, within one standard error of the best on 2" in note
     assert note.endswith("Behind on: wq (k-NN).")
     assert Report({}).notes() == []
+    other = Report({"jura": first | scores(**{BEST: 0.4}), "edm": second}).notes()
+    assert other[1] == f"{BEST}: 1 of 2 tasks."
 
 
 def test_report_marks_the_unfinished_and_leaves_out_the_incomplete():

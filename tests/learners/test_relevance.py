@@ -1,9 +1,11 @@
 """Widths of columns by marginal likelihood."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from mercer import AutoEstimator, DependencyEstimator
+from mercer import AutoEstimator, DependencyEstimator, load, save
 from mercer.embeddings import Distinct
 from mercer.kernels import Gaussian, Kemeny, Linear, NormalScores, Spectrum
 from mercer.learners import RelevantColumns
@@ -17,7 +19,12 @@ Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 0] ** 2]) + 0.1 * rng.standard_no
 
 @pytest.mark.parametrize(
     "learner",
-    [RelevantColumns(iterations=5), RelevantColumns(shape="Laplacian"), RelevantColumns(NormalScores(), "Gaussian", 3)],
+    [
+        RelevantColumns(iterations=5),
+        RelevantColumns(iterations=5, each=True),
+        RelevantColumns(shape="Laplacian"),
+        RelevantColumns(NormalScores(), "Gaussian", 3),
+    ],
 )
 def test_contract(learner):
     check_learner(learner, learning_problem(Linear(), X[:14], Y[:14]), rng.standard_normal((3, 3)), held="folds")
@@ -51,6 +58,35 @@ def test_likelihood_is_that_of_a_gaussian_process(shape):
 def test_columns_of_noise_have_large_widths(shape):
     model = DependencyEstimator(Linear(), regressor=RelevantColumns(shape=shape)).fit(X, Y)
     assert model.widths_[1:].min() > 2 * model.widths_[0]
+
+
+def test_each_output_has_widths_of_its_own(tmp_path):
+    outputs = np.column_stack([np.sin(2 * X[:, 0]), np.sin(2 * X[:, 2]), np.ones(24)])
+    model = DependencyEstimator(Linear(), regressor=RelevantColumns(each=True)).fit(X, outputs)
+    assert np.argmin(model.widths_, axis=1)[:2].tolist() == [0, 2]
+    # a constant tells nothing: it keeps the widths of all together
+    together = DependencyEstimator(Linear(), regressor=RelevantColumns()).fit(X, outputs)
+    assert np.allclose(model.widths_[2], together.widths_)
+    assert np.allclose(load(save(model, tmp_path / "model.skops")).predict(X), model.predict(X))
+    assert np.allclose(model.compact().predict(X), model.predict(X))
+
+
+def test_widths_of_an_output_are_drawn_to_those_of_all():
+    process = Process.of(X, Y, None, "Laplacian")
+    found = process.fit(30)
+    own = process.near(found, 0)
+    assert own.targets.shape == (24, 1)
+    assert own.loss(found + np.array([0.5, 0, 0, 0, 0]))[0] - replace(own, deviation=np.inf).loss(
+        found + np.array([0.5, 0, 0, 0, 0])
+    )[0] == pytest.approx(0.125)
+
+
+@pytest.mark.parametrize("pairs", [2, 24])
+def test_one_output_and_few_pairs_share_their_widths(pairs):
+    outputs = Y[:pairs, :1] if pairs == 24 else np.hstack([Y, Y])[:pairs]
+    problem = learning_problem(Linear(), X[:pairs], outputs)
+    found = [RelevantColumns(each=each).fit(problem) for each in (False, True)]
+    assert np.array_equal(found[0].points(X), found[1].points(X))
 
 
 def test_rankings_have_widths():

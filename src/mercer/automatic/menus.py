@@ -22,6 +22,7 @@ _RELEVANT = (
 )
 # in trials on training parts, a weight for each column left out better than a whole matrix on every table
 _METRICS = ((ZScores(), "standardised", 2.0), (ZScores(), "standardised", 1.0), (NormalScores(), "normal scores", 1.0))
+_EACH = 8  # most outputs that have widths of their own
 _CURVE_KERNELS = 3
 _FORESTS = (("extra", 1.0, 1), ("random", 1 / 3, 1), ("extra", 0.5, 1), ("extra", 1 / 3, 3))
 
@@ -58,6 +59,12 @@ def column_learners(problem: LearningProblem, effort: Effort) -> list[tuple[str,
         for encoding, name, shape in _RELEVANT[: effort.relevant if few else effort.relevant // 2]
         if columns <= _WIDTHS and output_features(problem) is not None
     ]
+    several = problem.embedding.euclidean and 1 < problem.require_targets("widths").shape[1] <= _EACH
+    if widths and few and several:
+        widths += [
+            (f"widths by column and output, {shape} + linear, {name}", RelevantColumns(encoding, shape, each=True))
+            for encoding, name, shape in _RELEVANT[:2]
+        ]
     metrics = [
         (f"learned metric, {name}, width {width:g}", LearnedMetric(encoding, width=width, diagonal=True))
         for encoding, name, width in _METRICS[: effort.metrics if few else 0]

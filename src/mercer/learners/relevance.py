@@ -13,6 +13,7 @@ from mercer.core.arrays import to_numpy
 from mercer.core.validation import check_choice, check_whole
 from mercer.kernels import Encoded, Encoding, Gaussian, Kernel, Laplacian, Linear, Projected, Scaled, ZScores
 from mercer.learners.base import Learner, LearningProblem
+from mercer.learners.by_output import FittedByOutput
 from mercer.learners.ridge import FittedRidge, LearnedRidge, best_of_each
 from mercer.solvers import Exact, RidgePath
 
@@ -24,6 +25,7 @@ _NOISE = np.log([1e-6, 1e3])  # variance of the noise, in units of the variance 
 _SLOPES = np.log([1e-5, 1e3])  # that of the linear part
 _FIRST = np.log(0.1)  # that of noise and of the linear part, at first
 _PRIOR = 2.0  # deviation of the logarithm of a width from that of the median distance, before outputs are seen
+_NEAR = 1.0  # that of the width of one output from the width of all, before this output is seen
 _FEATURES = 200  # most features of outputs that have no coordinates of their own
 _FLAT = 1e-20  # squared deviations, over squared outputs, that are rounding
 _FAILED = 1e10  # loss of parameters whose matrix is not positive
@@ -49,6 +51,9 @@ class RelevantColumns(Learner):
         The kernel.
     iterations : int
         Most steps of the search for the widths.
+    each : bool
+        True for widths of each coordinate of outputs that are rows of numbers, with a prior around the widths of all together;
+        no more outputs than pairs.
 
     Examples
     --------
@@ -63,6 +68,7 @@ class RelevantColumns(Learner):
     encoding: Encoding = field(default_factory=ZScores)
     shape: str = "Gaussian"
     iterations: int = 30
+    each: bool = False
 
     def __post_init__(self) -> None:
         check_choice(self.shape, "shape", tuple(_KERNELS))
@@ -70,9 +76,9 @@ class RelevantColumns(Learner):
 
     def reason(self) -> str:
         """Return one sentence on how the map was learned."""
-        return "a width for each column, by marginal likelihood"
+        return "a width for each column" + " and output" * self.each + ", by marginal likelihood"
 
-    def fit(self, problem: LearningProblem) -> LearnedRidge:
+    def fit(self, problem: LearningProblem) -> LearnedRidge | FittedByOutput:
         """Find the widths, and a ridge with them."""
         targets, outputs = problem.require_targets(self), output_features(problem)
         if outputs is None:
@@ -84,10 +90,26 @@ class RelevantColumns(Learner):
         X = to_numpy(problem.inputs)
         encoding = self.encoding if self.encoding.is_resolved else self.encoding.resolve(X)
         process = Process.of(to_numpy(encoding(X)), outputs, problem.sample_weight, self.shape)
-        widths, slope, noise = process.read(process.fit(self.iterations))
+        found, number = process.fit(self.iterations), targets.shape[1]
+        if not (self.each and problem.embedding.euclidean and 1 < number <= len(process.rows)):
+            fitted = self._ridge(problem, encoding, process.read(found))
+            return LearnedRidge(**vars(fitted), learner=self, problem=problem.held())
+        maps = []
+        for j in range(number):
+            own = process.near(found, j)
+            alone = replace(problem, targets=targets[:, j : j + 1])
+            maps.append(self._ridge(alone, encoding, own.read(own.fit(self.iterations))))
+        widths = np.stack([own.attributes["widths_"] for own in maps])
+        return FittedByOutput(maps, {"widths_": widths}, self, problem.held())
+
+    def _ridge(
+        self, problem: LearningProblem, encoding: Encoding, parameters: tuple[np.ndarray, float, float]
+    ) -> FittedRidge:
+        """The ridge with the widths, the linear part and the noise that were found."""
+        widths, slope, noise = parameters
         kernel: Kernel = Encoded(Projected(encoding, np.diag(1.0 / widths)), _KERNELS[self.shape](1.0))
         kernel = kernel + Scaled(slope, Encoded(encoding, Linear()))
-        ridge = replace(problem, kernel=kernel).ridge(targets, True)
+        ridge = replace(problem, kernel=kernel).ridge(problem.require_targets(self), True)
         path = RidgePath.of(ridge, ridge.decomposed(), ridge.basis())
         if problem.embedding.euclidean:
             fitted = best_of_each(path, ridge, Exact())
@@ -96,7 +118,7 @@ class RelevantColumns(Learner):
             parts = (path.basis, *path.coefficients(noise), ridge, Exact(), noise, {"alpha_": noise}, True, points)
             fitted = FittedRidge(*parts)
         fitted.attributes |= {"widths_": widths}
-        return LearnedRidge(**vars(fitted), learner=self, problem=problem.held())
+        return fitted
 
 
 def output_features(problem: LearningProblem) -> np.ndarray | None:
@@ -123,8 +145,12 @@ class Process:
         The kernel.
     typical : float
         The logarithm of the median distance.
+    centre : array (d + 2,)
+        The parameters that the search begins with, and a prior is around.
     gaps : array (d, n (n - 1) / 2) or None
         The distances of each two inputs in each column, for the Laplacian kernel.
+    deviation : float
+        The deviation of the prior.
     """
 
     rows: np.ndarray
@@ -132,7 +158,9 @@ class Process:
     spread: np.ndarray
     shape: str
     typical: float
+    centre: np.ndarray
     gaps: np.ndarray | None
+    deviation: float = _PRIOR
 
     @classmethod
     def of(cls, rows: np.ndarray, outputs: np.ndarray, sample_weight: np.ndarray | None, shape: str) -> Process:
@@ -151,16 +179,24 @@ class Process:
         gaps = None
         if shape == "Laplacian":
             gaps = np.stack([pdist(column[:, None]) for column in rows.T])
-        return cls(rows, targets, weight.mean() / weight, shape, np.log(median or 1.0), gaps)
+        typical = float(np.log(median or 1.0))
+        centre = np.append(np.full(rows.shape[1], typical), [_FIRST, _FIRST])
+        return cls(rows, targets, weight.mean() / weight, shape, typical, centre, gaps)
+
+    def near(self, parameters: np.ndarray, j: int) -> Process:
+        """Return the draws of output j alone, with a prior around the parameters of all outputs."""
+        own = self.targets[:, j : j + 1]
+        flat = np.sum(own**2) <= _FLAT * np.sum(self.targets**2)
+        return replace(self, targets=own[:, :0] if flat else own, centre=parameters, deviation=_NEAR)
 
     def fit(self, iterations: int) -> np.ndarray:
         """Return the parameters of largest likelihood: logarithms of widths, of the noise, and of the linear part."""
-        columns = self.rows.shape[1]
-        first = np.append(np.full(columns, self.typical), [_FIRST, _FIRST])
         if self.targets.shape[1] == 0:
-            return first
-        bounds = [*([self.typical + _WIDTHS] * columns), _NOISE, _SLOPES]
-        return minimize(self.loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": iterations}).x
+            return self.centre
+        bounds = [*([self.typical + _WIDTHS] * self.rows.shape[1]), _NOISE, _SLOPES]
+        return minimize(
+            self.loss, self.centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": iterations}
+        ).x
 
     def read(self, parameters: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Return the widths, the factor of the linear kernel and the variance of the noise."""
@@ -178,9 +214,9 @@ class Process:
         solved, inverse = (cho_solve(factor, right, check_finite=False) for right in (self.targets, np.eye(n)))
         variance = float(np.sum(self.targets * solved)) / (n * r)
         by_matrix = 0.5 * (inverse - solved @ solved.T / (r * variance))
-        away = (parameters[:-2] - self.typical) / _PRIOR
+        away = (parameters - self.centre)[:-2] / self.deviation
         value = 0.5 * n * np.log(variance) + float(np.sum(np.log(np.diag(factor[0])))) + 0.5 * float(away @ away)
-        gradient = self._by_widths(by_matrix * kernel, widths) + away / _PRIOR
+        gradient = self._by_widths(by_matrix * kernel, widths) + away / self.deviation
         return value, np.append(gradient, [noise * np.diag(by_matrix) @ self.spread, np.sum(by_matrix * linear)])
 
     def _kernel(self, widths: np.ndarray) -> np.ndarray:
