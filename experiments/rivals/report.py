@@ -159,7 +159,11 @@ class Report:
     def _only_on(self, name: str) -> list[str]:
         """Name the tasks on which another effort was run, where these are not all."""
         scored = [task for task, own in self.tasks.items() if name in own]
-        return [f"{name}: {len(scored)} of {len(self.tasks)} tasks."] if 0 < len(scored) < len(self.tasks) else []
+        return (
+            [f"{name} was run on {len(scored)} of {len(self.tasks)} tasks."]
+            if 0 < len(scored) < len(self.tasks)
+            else []
+        )
 
     def _earlier(self, name: str) -> list[str]:
         """Name the tasks on which a method of ours was run by other code, or by code that was not recorded."""

@@ -136,7 +136,7 @@ def test_notes_compare_with_the_best_rival_of_each_task():
     assert note.endswith("Behind on: wq (k-NN).")
     assert Report({}).notes() == []
     other = Report({"jura": first | scores(**{BEST: 0.4}), "edm": second}).notes()
-    assert other[1] == f"{BEST}: 1 of 2 tasks."
+    assert other[1] == f"{BEST} was run on 1 of 2 tasks."
 
 
 def test_report_marks_the_unfinished_and_leaves_out_the_incomplete():
