@@ -174,6 +174,22 @@ def test_a_folder_of_images_with_masks(tmp_path, mercer_command):
     assert "image odd.png: cannot identify image file" in err
 
 
+def test_one_image_is_answered(tmp_path, mercer_command):
+    rng = np.random.default_rng(0)
+    for i in range(6):
+        for kind, level in (("dark", 0.1), ("light", 0.8)):
+            write_image(tmp_path / "all" / kind / f"{i}.png", level + 0.1 * rng.random((6, 6)))
+    code, _, err = mercer_command(
+        "fit", tmp_path / "all", "--effort", "fast", "--loss", "zero-one", "-o", tmp_path / "m"
+    )
+    assert (code, "ZeroOne()" in err) == (0, True)  # a loss that was given is named
+    rows = rows_of(mercer_command("predict", tmp_path / "m", tmp_path / "all" / "light" / "3.png")[1])
+    assert [(row["file"], row["prediction"]) for row in rows] == [("3.png", "light")]
+    (tmp_path / "broken.png").write_bytes(b"PNG")
+    code, _, err = mercer_command("predict", tmp_path / "m", tmp_path / "broken.png")
+    assert (code, "cannot identify image file" in err, err.count("\n")) == (2, True, 1)
+
+
 def test_folders_of_images_are_classes(tmp_path, mercer_command):
     rng = np.random.default_rng(0)
     for i in range(20):

@@ -173,7 +173,8 @@ def summary(model: FileModel) -> Iterator[str]:
     told = reasons(model)
     for side in ("inputs", "outputs"):
         yield f"{side} taken for {kinds[side]}: {told[side]}"
-    yield f"left-out loss {estimator.left_out_loss_:.4g}: {told['loss']}"
+    why = repr(estimator.loss_) if told["loss"] == "given" else told["loss"]
+    yield f"left-out loss {estimator.left_out_loss_:.4g}: {why}"
     if model.pairs < FEWEST:
         yield from few_pairs(model.pairs)
     for row in [entry for entry in estimator.leaderboard_ if entry.weight > 0.005][:_SHOWN]:

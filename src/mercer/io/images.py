@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 
 from mercer.core.files import written_atomically
-from mercer.io.records import BadRecord, ReadOptions, Records
+from mercer.io.records import FORMATS, BadRecord, ReadOptions, Records
 
-SUFFIXES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp"])
+SUFFIXES = frozenset(FORMATS["images"])
 MOST_PIXELS, MOST_FILES = 2**24, 100_000
 _WHITE = 255.0
 
 
 def read_images(path: str, options: ReadOptions) -> Records:
-    """Read the columns file, image, and mask or class.
+    """Read the columns file, image, and mask or class, from a folder or one image.
 
     Images are gray, from 0 (black) to 1 (white), all of one size. Masks are images of the same names in the folder `masks`, true
     where they are lighter than half; without masks, images that lie in folders have these as their classes.
     """
     folder = Path(path)
-    if not folder.is_dir():
-        raise ValueError(f"{path}: not a folder; expected a folder of images")
     from PIL import Image as pillow
 
     masks = None if options.masks is None else _files(Path(options.masks), "the folder of masks")
@@ -66,6 +64,8 @@ def write_images(folder: Path, names: Sequence[str], images: Any) -> int:
 
 
 def _files(folder: Path, what: str) -> dict[str, Path]:
+    if folder.is_file() and folder.suffix.lower() in SUFFIXES:
+        return {folder.name: folder}
     if not folder.is_dir():
         raise ValueError(f"{folder}: not a folder; expected {what}")
     found = {

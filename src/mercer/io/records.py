@@ -115,7 +115,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "mgf": (".mgf",),
     "msp": (".msp",),
     "fasta": (".fasta", ".fa", ".faa", ".fna"),
-    "images": (),
+    "images": (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp"),
 }
 """Formats, and the suffixes of their files; a folder holds images."""
 _MODULES = {
