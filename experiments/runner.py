@@ -22,10 +22,10 @@ from experiments.experiment import Experiment, Outcome, Piece
 from experiments.fingerprint import code_fingerprint
 from experiments.page import experiment_page
 from mercer.core.files import written_atomically
-from mercer.report import Result, tracked
+from mercer.report import Result, environment, tracked
 
 Record = dict[str, Any]
-"""Record of a finished piece: its core-seconds and its outcome."""
+"""Record of a finished piece: its core-seconds, its outcome, and the environment it was computed in."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -152,12 +152,32 @@ def _write(experiment: Experiment, folder: Path, small: bool, records: list[Reco
     examples = experiment.examples(outcomes)
     parameters |= {"examples": [table.content() for table in examples]} if examples else {}
     result = Result(
-        experiment.name, experiment.rows(outcomes), parameters, experiment.seeds(small), seconds=round(seconds, 2)
+        experiment.name,
+        experiment.rows(outcomes),
+        parameters,
+        experiment.seeds(small),
+        joined_environments([record["environment"] for record in records]),
+        round(seconds, 2),
     )
     result.to_json(folder / f"{experiment.name}.json")
     with written_atomically(folder / f"{experiment.name}.html") as temporary:
         temporary.write_text(experiment_page(experiment, result, outcomes), encoding="utf-8")
     return result
+
+
+def joined_environments(environments: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the environment of pieces that were computed on several machines, different values side by side.
+
+    Examples
+    --------
+    >>> joined_environments([{"cpu": "a", "cores": 2}, {"cpu": "b", "cores": 2}])
+    {'cpu': 'a and b', 'cores': 2}
+    """
+    joined = {}
+    for name in environments[0]:
+        values = list(dict.fromkeys(each[name] for each in environments))
+        joined[name] = values[0] if len(values) == 1 else " and ".join(map(str, values))
+    return joined
 
 
 def _end_with(parent: Any) -> None:
@@ -180,7 +200,11 @@ def _run(experiment: Experiment, piece: Piece, path: Path, fingerprint: str) -> 
     start = core_seconds()
     outcome = experiment.run(piece)
     # the round trip makes an outcome read back the same as one just computed
-    record = {"seconds": core_seconds() - start, "outcome": json.loads(_text(outcome))}
+    record = {
+        "seconds": core_seconds() - start,
+        "outcome": json.loads(_text(outcome)),
+        "environment": environment(),
+    }
     body = _text(record)
     envelope = {"fingerprint": fingerprint, "sha256": _sha256(body), "record": record}
     with written_atomically(path) as temporary:
@@ -201,7 +225,7 @@ def _read(path: Path, fingerprint: str, quiet: bool = False) -> Record | None:
     try:
         envelope = json.loads(path.read_text(encoding="utf-8"))
         record = envelope["record"]
-        whole = envelope["sha256"] == _sha256(_text(record)) and {"seconds", "outcome"} <= record.keys()
+        whole = envelope["sha256"] == _sha256(_text(record)) and {"seconds", "outcome", "environment"} <= record.keys()
         current = envelope["fingerprint"] == fingerprint
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = current = False

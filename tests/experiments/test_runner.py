@@ -9,6 +9,7 @@ from experiments.experiment import Experiment, Piece, mean_row
 from experiments.page import result_page, scores_table, summary
 from experiments.registry import EXPERIMENTS, experiment
 from experiments.runner import Stopped, reproduce
+from mercer.report import environment
 
 
 class Toy(Experiment):
@@ -78,6 +79,15 @@ def test_pieces_run_side_by_side_give_what_they_give_one_by_one(tmp_path):
     again = Toy()
     assert reproduce(again, tmp_path / "two").rows == one.rows
     assert again.ran == []
+
+
+def test_a_result_names_every_machine_its_pieces_come_from(tmp_path, monkeypatch):
+    first = reproduce(Toy(), tmp_path).environment
+    assert first == environment()
+    (tmp_path / ".pieces" / "toy" / "seed-1.json").unlink()
+    monkeypatch.setattr("experiments.runner.environment", lambda: environment() | {"cpu": "another processor"})
+    second = reproduce(Toy(), tmp_path).environment
+    assert second == first | {"cpu": f"{first['cpu']} and another processor"}
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty"])
