@@ -125,8 +125,8 @@ class Pronunciation(Experiment):
             singles = [(method, found[method, language]) for method in SINGLE if (method, language) in found]
             alone = ", ".join(f"{method} {wrong:.1f} %" for method, wrong in singles)
             notes.append(
-                f"{language}: {value:.1f} % {verdict} the bar of {bar:.4g} %. Alone: {alone}; all with the weights before learning "
-                f"{found[FIRST, language]:.1f} %; the right answer is missing from the candidates for "
+                f"{language}: {value:.1f} % {verdict} the bar of {bar:.4g} %. Alone: {alone}; all with the weights before "
+                f"learning {found[FIRST, language]:.1f} %; the right answer is missing from the candidates for "
                 f"{found[ORACLE, language]:.1f} %."
             )
         return notes
