@@ -4,7 +4,7 @@
 # make dist        wheel and sdist in dist/, checked by twine
 # make reproduce   list the experiments; NAME=weston-table3 runs one (SMALL=1: seconds; JOBS=2: two processes)
 # make rivals      compare AutoEstimator with other estimators (SMALL=1: a minute; JOBS=2; OPTIONS='--tasks jura')
-# make bench       NAME=auto, core, objects, operators, strings or trace (QUICK=1: seconds)
+# make bench       NAME=alpha, auto, core, objects, operators, scale, strings, words or trace (QUICK=1: seconds)
 # All set up .venv by themselves; the only needs are make and Python 3.11 or newer.
 
 PYTHON ?= python3

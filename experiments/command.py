@@ -35,6 +35,7 @@ app = typer.Typer(
 class Benchmark(StrEnum):
     """Names of the benchmarks; each is a module of `experiments.bench`."""
 
+    alpha = "alpha"
     auto = "auto"
     blocks = "blocks"
     core = "core"

@@ -19,6 +19,7 @@ from mercer.report import Result, Table
 TITLES = {
     "bench-core": "Benchmark: fits, paths and peak memory",
     "bench-scale": "Benchmark: time, memory and error against the number of pairs",
+    "bench-alpha": "Benchmark: the choice of alpha, beside what users would call",
     "bench-auto": "Benchmark: AutoEstimator from data to predictions",
     "bench-blocks": "Benchmark: a million rows, ten million candidates",
     "bench-dask": "Benchmark: a cluster of two processes, one of them killed",

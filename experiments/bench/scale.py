@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -28,7 +27,7 @@ from experiments.bench.reporting import cores, finish, measure_in_process
 from experiments.bench.scale_limits import limits
 from experiments.bench.scale_picture import draw_scale
 from experiments.bench.scale_rivals import RIVALS, Rival
-from experiments.bench.timing import Bar, Rows, interleaved, ratio_row, row
+from experiments.bench.timing import Bar, Rows, row
 from mercer.core.arrays import to_numpy
 from mercer.kernels import Gaussian
 from mercer.report import Result, tracked
@@ -69,8 +68,6 @@ BARS = {("conjugate gradients", 20_000): (90.0, 4.0), ("conjugate gradients", 50
 RATIOS = {"himalaya KernelRidgeCV, 20 alphas": 9.0, "scikit-learn grid of 20 alphas": 30.0}
 """Least core-seconds of each, in those of our path of as many pairs as `BARRED` says."""
 COMPARED, BARRED = "exact, path of alpha", 3000
-FEW, BARRED_FEW = 1000, "scikit-learn grid of 20 alphas"
-"""Pairs on which all that choose alpha are timed side by side on all cores, as a user calls them, and the one with a bar."""
 
 
 def main(output: Path | None = None, quick: bool = False, jobs: int = 1) -> None:
@@ -79,7 +76,7 @@ def main(output: Path | None = None, quick: bool = False, jobs: int = 1) -> None
     With several `jobs`, as many fits are measured at once, the largest first, each on two cores of its own. What `output` holds
     already is kept, so that a run that was stopped goes on; for a run from the start, name another file.
     """
-    begin, measured = time.perf_counter(), limits(400 if quick else 3000) + as_called(FEW // 20 if quick else FEW)
+    begin, measured = time.perf_counter(), limits(400 if quick else 3000)
     parameters: dict[str, Any] = {"features": FEATURES, "outputs": OUTPUTS, "alpha": ALPHA}
     parameters |= {"threads": cores() if jobs == 1 else 2, "at once": jobs}
     parameters["not installed"] = [name for name, rival in RIVALS.items() if not rival.installed]
@@ -197,27 +194,6 @@ def ratio_rows(found: dict[Task, list[float]]) -> Rows:
     ]
 
 
-def as_called(n: int, repeats: int = 3) -> Rows:
-    """Compare the seconds of a path of alpha with those of the rivals that choose alpha, side by side on all cores."""
-    inputs, outputs = draw(n)
-    methods = {name: each for name, each in _methods().items() if name in (COMPARED, *RATIOS)}
-    installed = [name for name, each in methods.items() if isinstance(each, Rung) or each.installed]
-    with threadpool_limits(cores()):
-        seconds = interleaved({name: partial(_fit, methods[name], inputs, outputs) for name in installed}, repeats)
-    metric = f"seconds on {cores()} cores, times those of the exact path"
-    return [
-        ratio_row(
-            name,
-            metric,
-            (seconds[name], seconds[COMPARED]),
-            Bar(RATIOS[name], "≥") if name == BARRED_FEW else None,
-            n=n,
-        )
-        for name in installed
-        if name != COMPARED
-    ]
-
-
 def path_notes(limits_found: Rows, found: dict[Task, list[float]]) -> list[str]:
     """Say how much faster than each rival a path of alpha could be at most, since it takes one eigendecomposition."""
     alone = {row["n"]: row["value"] for row in limits_found if row["method"] == "limit: eigendecomposition"}
@@ -238,10 +214,10 @@ def measure(name: str, n: int) -> tuple[float, float, float, int, float, float]:
     """Return seconds, core-seconds and peak GiB of one fit, the products it took, its residual and its error."""
     method = _methods()[name]
     with threadpool_limits(cores()):
-        _fit(method, *draw(WARM_UP))
+        fit(method, *draw(WARM_UP))
         (inputs, outputs), (new, wanted) = draw(n), draw(QUERIES, seed=1)
         before, begin, used = held("VmRSS"), time.perf_counter(), time.process_time()
-        predict, found = _fit(method, inputs, outputs)
+        predict, found = fit(method, inputs, outputs)
         seconds, used = time.perf_counter() - begin, time.process_time() - used
         peak = (held("VmHWM") - before) / 2**30
         left = predict(new) - wanted
@@ -256,7 +232,7 @@ def measure(name: str, n: int) -> tuple[float, float, float, int, float, float]:
     )
 
 
-def _fit(method: Rung | Rival, inputs: np.ndarray, outputs: np.ndarray) -> tuple[Any, Any]:
+def fit(method: Rung | Rival, inputs: np.ndarray, outputs: np.ndarray) -> tuple[Any, Any]:
     """Fit, and return the prediction and what tells of the fit."""
     if isinstance(method, Rival):
         return method.fit(inputs, outputs, SCALE, ALPHA, ALPHAS), None

@@ -68,16 +68,6 @@ def test_every_rung_has_seconds_memory_and_an_exponent(small, tmp_path, monkeypa
     assert all(row["value"] == abs(row["exponent"] - scale.RUNGS[row["method"]].exponent) for row in exponents)
 
 
-def test_a_path_is_timed_beside_what_a_user_would_call():
-    rows = scale.as_called(50, repeats=1)
-    assert {row["method"] for row in rows} <= set(scale.RATIOS)
-    (grid,) = [row for row in rows if row["method"] == scale.BARRED_FEW]
-    assert grid["n"] == 50
-    assert grid["bar"] == 30.0
-    assert grid["value"] > 0
-    assert "cores, times those of the exact path" in grid["metric"]
-
-
 def test_device_cases_run_anywhere_and_failures_are_rows(tmp_path, monkeypatch):
     pytest.importorskip("torch")
     path = tmp_path / "device.json"

@@ -137,7 +137,7 @@ def test_bench_hands_on_its_options(experiments_command, monkeypatch):
 def test_unknown_benchmark(experiments_command):
     status, _, err = experiments_command("bench", "everything")
     assert status == 2
-    assert "'everything' is not one of 'auto'" in err
+    assert "'everything' is not one of 'alpha'" in err
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
