@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from experiments.bench import problems
 from experiments.bench.reporting import cores, finish
-from experiments.bench.scale import BARRED, COMPARED, RATIOS, RUNGS, draw, fit
-from experiments.bench.scale_rivals import RIVALS
+from experiments.bench.scale import BARRED, COMPARED, RATIOS, RUNGS, Rung, draw, fit
+from experiments.bench.scale_rivals import RIVALS, Rival
 from experiments.bench.timing import Bar, Rows, interleaved, ratio_row, row
 from mercer.report import Result, tracked
 
@@ -39,7 +39,10 @@ def measure(sizes: tuple[int, ...]) -> Result:
 def compared(n: int, rounds: int) -> Rows:
     """Compare a path of alpha by exact leave-one-out with each rival that is installed, side by side."""
     inputs, outputs = draw(n)
-    methods = {COMPARED: RUNGS[COMPARED], **{name: RIVALS[name] for name in RATIOS if RIVALS[name].installed}}
+    methods: dict[str, Rung | Rival] = {
+        COMPARED: RUNGS[COMPARED],
+        **{name: RIVALS[name] for name in RATIOS if RIVALS[name].installed},
+    }
     seconds = interleaved({name: partial(fit, each, inputs, outputs) for name, each in methods.items()}, rounds)
     rows = [row(name, "seconds", [own.min()], n=n) for name, own in seconds.items()]
     for name in methods:
