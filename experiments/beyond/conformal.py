@@ -12,10 +12,8 @@ from threadpoolctl import threadpool_limits
 from experiments.beyond.conformal_tasks import TASKS, Task, task
 from experiments.charts import Line, line_chart
 from experiments.experiment import Experiment, Outcome, Piece, mean_row
-from mercer.core.arrays import NumericalWarning, to_numpy
-from mercer.core.collections import take
+from mercer.core.arrays import NumericalWarning
 from mercer.estimators import DependencyEstimator
-from mercer.losses import ZeroOne
 from mercer.report import (
     Card,
     Picture,
@@ -183,11 +181,7 @@ def measured(sets: list[PredictionSet], truth: np.ndarray, share: np.ndarray | N
     `share` is the weight of each test pair, by default the same.
     """
     sizes = np.asarray([len(found.scores) for found in sets])
-    hits = [
-        found.any_object
-        or (bool(size) and not to_numpy(ZeroOne().matrix(take(truth, slice(i, i + 1)), found.objects)).all())
-        for i, (found, size) in enumerate(zip(sets, sizes, strict=True))
-    ]
+    hits = [found.contains(right) for found, right in zip(sets, truth, strict=True)]
     every = [found.any_object for found in sets]
     shares = {COVERAGE: hits, SIZE: sizes, EMPTY: sizes == 0, ANY: every}
     return {name: float(np.average(values, weights=share)) for name, values in shares.items()}

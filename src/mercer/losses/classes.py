@@ -11,7 +11,7 @@ import numpy as np
 from mercer.core.arrays import Array, to_numpy
 from mercer.core.collections import Collection, hash_key, is_numeric, members
 from mercer.losses.base import Loss, side_by_side
-from mercer.structures.sequences import encode, is_sequence
+from mercer.structures.sequences import is_sequence
 
 
 @dataclass(eq=False, repr=False)
@@ -38,7 +38,10 @@ class ZeroOne(Loss):
         keys, others = [_equality_key(a) for a in left], [_equality_key(b) for b in right]
         if any(map(_by_identity, keys, left)) and any(map(_by_identity, others, right)):
             return super().compute(A, B, paired)
-        rows, columns = (codes.symbols for codes in encode([keys], [others]))
+        numbers: dict[Any, int] = {}
+        rows, columns = (
+            np.asarray([numbers.setdefault(key, len(numbers)) for key in own], dtype=np.int64) for own in (keys, others)
+        )
         return ((rows if paired else rows[:, None]) != columns).astype(float)
 
 
