@@ -146,6 +146,7 @@ def test_each_decoder_says_alone_what_it_suits():
 def test_what_a_decoder_needs_is_declared():
     assert Standardized().needs_left_out_points
     assert not Candidates().needs_left_out_points
+    assert [ExpectedF1(strength).needs_left_out_points for strength in (0.0, 0.3)] == [False, True]
     outputs = as_objects([{"a"}, {"b"}, {"a"}])
     assert Candidates().preferred_embedding(LabelSets(), outputs) is None
     assert type(ExpectedLoss().preferred_embedding(LabelSets(), outputs)[0]) is Implicit

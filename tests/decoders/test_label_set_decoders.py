@@ -91,7 +91,13 @@ CONTRACT = [
 @pytest.mark.parametrize(("kernel", "outputs"), CONTRACT)
 @pytest.mark.parametrize(
     ("decoder", "loss"),
-    [(ExpectedF1(), F1()), (ExpectedF1(), None), (Thresholded(), None), (Thresholded(0.2), Hamming())],
+    [
+        (ExpectedF1(), F1()),
+        (ExpectedF1(), None),
+        (ExpectedF1(0.3), None),
+        (Thresholded(), None),
+        (Thresholded(0.2), Hamming()),
+    ],
 )
 def test_the_contract(decoder, loss, kernel, outputs):
     rng = np.random.default_rng(0)
@@ -150,6 +156,27 @@ def test_scores_standardised_by_halves(problem):
         DependencyEstimator(
             Gaussian(2.0), kernel, alpha=0.3, fit_intercept=False, decoder=Standardized(strength=2)
         ).fit(X, Y)
+
+
+def test_the_usual_is_taken_off(problem):
+    X, Y = problem
+    kernels, plain = (Gaussian(2.0), LabelSets()), Implicit().fit(LabelSets(), Y)
+    model = DependencyEstimator(*kernels, alpha=0.3, fit_intercept=False, decoder=ExpectedF1(0.4), loss=F1()).fit(X, Y)
+    inverse = np.linalg.inv(Gaussian(2.0)(X) + 0.3 * np.eye(60))
+    usual = np.mean(np.eye(60) - inverse / np.diag(inverse)[:, None], axis=0)
+    new = np.random.default_rng(1).normal(size=(200, 5))
+    shifted, direct = (ExpectedF1().fit(plain).decode(model.decision_weights(new) - p * usual) for p in (0.4, 0.0))
+    np.testing.assert_array_equal(model.predict(new), shifted)
+    assert np.any(shifted != direct)
+    # labels that most sets have are predicted less
+    assert shifted.sum() < direct.sum()
+    ranked = model.rank(new[:3], 1, candidates=Y)
+    assert [each.objects[0].tolist() for each in ranked] == [
+        Y[np.argmax(row)].tolist()
+        for row in (model.decision_weights(new[:3]) - 0.4 * usual) @ (1.0 - F1().matrix(Y, Y))
+    ]
+    with pytest.raises(ValueError, match="strength=2; expected a number from 0 to 1 in ExpectedF1"):
+        ExpectedF1(2).fit(plain)
 
 
 def test_what_is_no_label_set_or_no_f1_is_refused():

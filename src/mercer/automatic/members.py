@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
@@ -169,6 +170,8 @@ class Scorer:
         else:
             outputs, decoder, loss = take(problem.outputs, rows), self.decoder, self.plan.loss
             points = to_backend_of(outputs, points)
+            if decoder.needs_left_out_points and not decoder.compares:
+                decoder = copy(decoder).calibrate(points)
             decode = decoder.decode_scores if decoder.compares else decoder.decode
             leave_out = None if self.own else left_out(rows, problem.groups)
             found = to_numpy(loss.paired(outputs, decode(points, leave_out=leave_out)))

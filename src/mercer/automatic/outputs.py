@@ -28,7 +28,7 @@ from mercer.losses.base import KernelLoss, as_loss
 from mercer.structures.graphs import label_of_nodes
 
 VECTORS = ("numbers", "vectors", "curves", "images")
-_PENALTIES, _STRENGTHS = (0.5, 0.65, 0.8, 1.0), (0.0, 0.25, 0.5)
+_PENALTIES, _STRENGTHS, _TAKEN_OFF = (0.5, 0.65, 0.8, 1.0), (0.0, 0.25, 0.5), (0.0, 0.25)
 
 
 @dataclass
@@ -110,7 +110,11 @@ def output_plan(
 
 def _ways(kind: str, kernel: Kernel, loss: Loss, outputs: Collection) -> list[Way]:
     if kind == "label sets" and isinstance(loss, F1 | Jaccard | IoU):
-        first = [Way("all sets, expected F1", kernel, ExpectedF1())] if isinstance(loss, F1) else []
+        first = [
+            Way("all sets, expected F1" + f", {s:g} of the usual taken off" * bool(s), kernel, ExpectedF1(s))
+            for s in _TAKEN_OFF
+            if isinstance(loss, F1)
+        ]
         seen = [
             Way(f"training sets, overlap {a:g}" + f", standardised {s:g}" * bool(s), Overlap(a), _scored(s))
             for a in _PENALTIES

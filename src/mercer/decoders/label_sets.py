@@ -109,6 +109,15 @@ class ExpectedF1(_LabelSetDecoder):
     of two empty sets times the weight of the empty training outputs. Of equally good sets the smallest wins, and of its labels
     those seen first. Scores of `rank` and `choose` are expected F1.
 
+    Frequent labels are expected everywhere. With ``strength=p`` the weights are :math:`w_j - p\,\bar w_j`, where
+    :math:`\bar w_j` is the mean weight over the training inputs, each predicted by the fit without its own pair (exact
+    leave-one-out): a set has to do better than it usually does, as in `Standardized`. Alpha is chosen before that.
+
+    Parameters
+    ----------
+    strength : float, default=0.0
+        p, from 0 to 1; a quarter is often better than nothing.
+
     Examples
     --------
     >>> from mercer.embeddings import Implicit
@@ -121,6 +130,15 @@ class ExpectedF1(_LabelSetDecoder):
     losses = (F1,)
     loss_: F1
     features_: SizedIndicators
+    usual_: np.ndarray | None = None
+
+    def __init__(self, strength: float = 0.0) -> None:
+        self.strength = strength
+
+    @property
+    def needs_left_out_points(self) -> bool:  # type: ignore[override]
+        """True if something is taken off."""
+        return self.strength > 0
 
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
@@ -138,9 +156,17 @@ class ExpectedF1(_LabelSetDecoder):
         loss = F1() if loss is None else loss
         expected = "mercer.losses.F1() in ExpectedF1; use decoder='auto' or ExpectedLoss()"
         check_instance(loss, "loss", F1, expected=expected)
+        check_real(self.strength, "strength", 0, 1, closed="both", expected="a number from 0 to 1 in ExpectedF1")
         super().fit(embedding, loss)
         self.loss_.check_parameters()
         self.features_ = LabelsBySize().feature_map(embedding.outputs_)
+        return self.calibrate(None)
+
+    def calibrate(self, points: Array | None) -> Self:
+        """Take the usual masses of labels and sizes from the leave-one-out points of the training inputs."""
+        self.usual_ = None  # so that points are not yet shifted
+        if points is not None:
+            self.usual_ = float(self.strength) * self._points(points).mean(axis=0)
         return self
 
     def decode(self, H: Array, leave_out: np.ndarray | LeftOut | None = None) -> Collection:
@@ -151,7 +177,8 @@ class ExpectedF1(_LabelSetDecoder):
         return self._written(_best_sets(points, found.label, rows, sizes, len(self.indicators_.labels), empty))
 
     def _points(self, H: Array) -> np.ndarray:
-        return self._expectations(H, LabelsBySize, self.features_)
+        found = self._expectations(H, LabelsBySize, self.features_)
+        return found if self.usual_ is None else found - self.usual_
 
     def _features(self, objects: Collection) -> tuple[np.ndarray, np.ndarray]:
         own, sizes = to_numpy(self.indicators_(objects)), to_numpy(LabelSets().diag(objects))
