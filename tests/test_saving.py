@@ -28,6 +28,7 @@ from mercer.kernels import (
     Linear,
     Mismatch,
     Overlap,
+    OverlapOf,
     Patches,
     Positions,
     Precomputed,
@@ -38,6 +39,7 @@ from mercer.kernels import (
     Subtree,
     WeightedDegree,
 )
+from mercer.learners import RelevantWords
 from mercer.losses import F1, EditDistance, Hamming, Kendall
 from mercer.operators import ConditionalCovariance, Covariance
 from mercer.saving import trusted_types
@@ -84,6 +86,7 @@ SETS = [frozenset(w) | {len(w)} for w in WORDS]
             X,
             Y,
         ),
+        (DependencyEstimator(Linear(), LabelSets(), regressor=RelevantWords()), np.maximum(X, 0), (Y > 0).astype(int)),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -109,6 +112,7 @@ EVERY_KERNEL = [
     (Subtree().normalized(), TREES),
     (LabelSets(), SETS),
     (Overlap(), SETS),
+    (OverlapOf(Linear()), X),
     (Kemeny(), RANKINGS),
     (Patches((4, 4), 2, 1, Gaussian(1.0)), IMAGES.reshape(12, -1)),
     (Jittered(Gaussian(1.0), (4, 4), 1), IMAGES.reshape(12, -1)),

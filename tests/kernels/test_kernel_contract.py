@@ -27,6 +27,7 @@ from mercer.kernels import (
     Mismatch,
     NormalScores,
     Overlap,
+    OverlapOf,
     Polynomial,
     Positions,
     Precomputed,
@@ -83,6 +84,8 @@ VECTOR_KERNELS = [
     (Gaussian(scale="median") * Linear()).centered().normalized(),
     GaussianOf(Linear(), scale="median"),
     GaussianOf(Polynomial().centered(), scale=3.0),
+    OverlapOf(Linear()),
+    OverlapOf(Gaussian(scale="median"), 0.5) + Linear(),
 ]
 
 OBJECT_KERNELS = [
@@ -98,6 +101,7 @@ OBJECT_KERNELS = [
     (Overlap(), INDICATORS),
     (Overlap(penalty=1.0), SETS),
     (Overlap(penalty=0.7).centered(), INDICATORS),
+    (OverlapOf(Spectrum(length=2)), STRINGS),
     (GaussianOf(LabelSets(), scale=1.5), SETS),
     (LabelsBySize(), SETS),
     (LabelsBySize(), INDICATORS),

@@ -20,6 +20,7 @@ from mercer.kernels import (
     Linear,
     Mismatch,
     Overlap,
+    OverlapOf,
     PartByPart,
     Patches,
     Peaks,
@@ -154,6 +155,12 @@ def shared_labels(kernel, x, z):
     return len(x & z)
 
 
+def feature_overlap(kernel, x, z):
+    common, a = x @ z, kernel.penalty
+    union = common + a * (x @ x - common) + a * (z @ z - common)
+    return common / union if union else 1.0
+
+
 def label_overlap(kernel, x, z):
     both = len(x & z)
     return both / (both + kernel.penalty * (len(x) + len(z) - 2 * both)) if x or z else 1.0
@@ -221,6 +228,8 @@ def over_positions(kernel, x, z):
         (ShortestPath(), common_paths, GRAPHS),
         (LabelSets(), shared_labels, SETS),
         (Overlap(0.7), label_overlap, SETS),
+        (OverlapOf(LabelSets(), 0.7), label_overlap, SETS),
+        (OverlapOf(Linear(), 0.6), feature_overlap, np.array([[0.5, -1.0], [2.0, 1.0], [0.0, 0.0]])),
         (LabelsBySize(), labels_by_size, SETS),
         (Tanimoto(), shared_bits, np.array([[255, 1], [3, 129], [7, 7]], dtype=np.uint8)),
         (Peaks(0.5), same_peaks, [[(50.2, 1.0), (80.0, 16.0)], [(50.4, 2.0)], [(80.1, 1.0), (80.3, 3.0)]]),

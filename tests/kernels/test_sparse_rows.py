@@ -21,6 +21,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Overlap,
+    OverlapOf,
     Patches,
     Polynomial,
     Precomputed,
@@ -37,6 +38,7 @@ BINARY = (DENSE != 0).astype(float)
 SET_KERNELS = [
     LabelSets(),
     Overlap(penalty=1.0),
+    OverlapOf(Linear()),
     Overlap().centered(),
     GaussianOf(Overlap(), 1.0),
     LabelsBySize(),

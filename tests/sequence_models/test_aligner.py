@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.sequence_models import Aligner
-from mercer.sequence_models.alignment_choice import choose_aligner
+from mercer.sequence_models.alignment_choice import aligners, choose_aligner, left_out_likelihood
 
 WORDS = ["ab", "ba", "a", "xb", "axa", "bbx"]
 SOUNDS = ["AB", "BA", "A", "KSB", "AKSA", "BKS"]
@@ -103,3 +103,41 @@ def test_the_chosen_aligner_has_chunks_as_long_as_the_pairs_need():
     assert chosen.longest == 4
     assert chosen.align("xb", "1234b") == [("1", "2", "3", "4"), ("b",)]
     assert choose_aligner(["a"], ["bb"], 4).align("a", "bb") == [("b", "b")]
+
+
+@given(st.lists(st.tuples(st.text("sha", min_size=1, max_size=6), st.text("SHA", max_size=6)), min_size=1, max_size=8))
+@settings(max_examples=25, deadline=None)
+def test_symbols_read_together_leave_their_chunk_to_the_first(pairs):
+    words, sounds = zip(*pairs, strict=True)
+    aligner = Aligner(longest=6, reads=3).fit(words, sounds)
+    for word, sound in pairs:
+        units, chunks = aligner.units(word, sound), aligner.align(word, sound)
+        assert len(chunks) == len(word)
+        assert "".join(symbol for chunk in chunks for symbol in chunk) == sound
+        firsts = np.cumsum([0, *(len(read) for read, _ in units)])[:-1]
+        assert [chunks[i] for i in firsts] == [chunk for _, chunk in units]
+
+
+def test_aligners_that_go_on_are_judged_by_more_pairs():
+    """With few pairs there is one round, whose best is the most likely of the menu."""
+    rng = np.random.default_rng(1)
+    words = ["".join(rng.choice(list("abxy"), 5)) for _ in range(40)]
+    sounds = [word.replace("x", "12").replace("y", "") for word in words]
+    rows = np.random.default_rng(0).permutation(40)
+    out, kept = rows[:10].tolist(), rows[10:].tolist()
+    menu = aligners(words, sounds, 3)
+    likelihoods = [left_out_likelihood(aligner, words, sounds, kept, out) for aligner in menu]
+    best, chosen = menu[int(np.argmax(likelihoods))], choose_aligner(words, sounds, 3)
+    assert (chosen.longest, chosen.reads, chosen.consistency) == (best.longest, best.reads, best.consistency)
+    assert {aligner.reads for aligner in menu} == {1, 2, 3}
+
+
+def test_alphabets_too_large_for_runs_of_symbols_are_not_cut_by_these():
+    words = [[f"{i}"] for i in range(3000)]
+    assert {(each.reads, each.longest) for each in aligners(words, words, 4)} == {
+        *((1, longest) for longest in (2, 3, 4)),
+        *((2, longest) for longest in (2, 3)),
+        (3, 2),
+    }
+    assert not Aligner(longest=4, reads=2).can_number(3000, 3000)
+    assert Aligner(longest=2, reads=2).can_number(3000, 3000)

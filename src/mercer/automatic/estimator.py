@@ -14,7 +14,7 @@ from mercer.automatic.inputs import families, source_kernel
 from mercer.automatic.kinds import Kind, kind_of_inputs, kind_of_outputs
 from mercer.automatic.leaderboard import Entry, Leaderboard
 from mercer.automatic.members import Member, Scorer
-from mercer.automatic.menus import curve_learners, other_learners
+from mercer.automatic.menus import curve_learners, other_learners, word_learners
 from mercer.automatic.mixing import mixture_of
 from mercer.automatic.outputs import OutputPlan, output_kernel, output_plan
 from mercer.automatic.search import EFFORTS, Clock, Search
@@ -180,7 +180,11 @@ class AutoEstimator(ChoosesWords):
 
         def others() -> list[tuple[str, Learner]]:
             found = other_learners(kinds, problem, effort, seed, self.n_jobs)
-            return found + (curve_learners(problem, search.members) if kinds[1].name == "curves" else [])
+            if kinds[0].name == "binary rows" and not effort.core:
+                found += word_learners(problem, search.members, plan.by_squares, plan.fit_intercept)
+            if kinds[1].name == "curves":
+                found += curve_learners(problem, search.members)
+            return found
 
         search.run(menu, others, between)
         if not search.tried:

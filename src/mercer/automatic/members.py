@@ -58,6 +58,8 @@ class Member:
         Time it took.
     build : callable
         Gives the fitted map.
+    scale : float
+        The mean eigenvalue of the kernel, the unit of alpha.
     """
 
     learner: str
@@ -67,6 +69,7 @@ class Member:
     losses: np.ndarray
     seconds: float
     build: Any
+    scale: float = 1.0
 
     @property
     def loss(self) -> float:
@@ -198,7 +201,7 @@ def ridge_member(name: str, kernel: Kernel, scorer: Scorer, known: dict[str, Any
         alpha, points, fitted = _by_decoding(path, ridge, scorer, known)
     losses = scorer.score(points)
     seconds = monotonic() - start
-    return Member("ridge", name, alpha, points, losses, seconds, fitted)
+    return Member("ridge", name, alpha, points, losses, seconds, fitted, path.scale or 1.0)
 
 
 def ridge_path(ridge: RidgeProblem, known: dict[str, Any]) -> RidgePath:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from mercer.automatic.inputs import table_encoder
 from mercer.automatic.kinds import Kind
-from mercer.automatic.members import Member
+from mercer.automatic.members import MOST_EXACT, Member
 from mercer.automatic.search import Effort
 from mercer.kernels import NormalScores, ZScores
-from mercer.learners import Forest, LearnedMetric, Learner, OnKernel, RelevantColumns, Ridge, SmoothedCurves
+from mercer.learners import (
+    Forest,
+    LearnedMetric,
+    Learner,
+    OnKernel,
+    RelevantColumns,
+    RelevantWords,
+    Ridge,
+    SmoothedCurves,
+)
 from mercer.learners.base import LearningProblem
 from mercer.learners.relevance import output_features
+from mercer.learners.words import MOST_FEATURES
 from mercer.operators import Covariance
 
 _PAIRS, _FEW = 2000, 500  # most pairs for which widths and metrics are found, and for which all of them are
@@ -24,6 +34,7 @@ _RELEVANT = (
 _METRICS = ((ZScores(), "standardised", 2.0), (ZScores(), "standardised", 1.0), (NormalScores(), "normal scores", 1.0))
 _EACH = 8  # most outputs that have widths of their own
 _CURVE_KERNELS = 3
+_POWERS = (0.5, 1.0)
 _FORESTS = (("extra", 1.0, 1), ("random", 1 / 3, 1), ("extra", 0.5, 1), ("extra", 1 / 3, 3))
 
 
@@ -71,6 +82,19 @@ def column_learners(problem: LearningProblem, effort: Effort) -> list[tuple[str,
         if columns <= _METRIC and problem.embedding.euclidean
     ]
     return [*widths, *metrics]
+
+
+def word_learners(
+    problem: LearningProblem, members: list[Member], by_squares: bool, fit_intercept: bool
+) -> list[tuple[str, Learner]]:
+    """Return kernels that learn which words matter, with the alpha of the best member in units of the scale of the kernel."""
+    ridges = [member for member in members if member.alpha is not None]
+    if not ridges or problem.size > MOST_EXACT or output_features(problem, MOST_FEATURES) is None:
+        return []
+    best = min(ridges, key=lambda member: member.loss)
+    assert best.alpha is not None
+    alpha = "loo" if by_squares else RelevantWords.SCALE * best.alpha / best.scale
+    return [(f"words by relevance, power {power:g}", RelevantWords(power, alpha, fit_intercept)) for power in _POWERS]
 
 
 def curve_learners(problem: LearningProblem, members: list[Member]) -> list[tuple[str, Learner]]:

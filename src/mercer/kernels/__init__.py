@@ -24,7 +24,7 @@ from mercer.kernels.labels import LabelSets
 from mercer.kernels.laplacian import Laplacian
 from mercer.kernels.matern import Matern
 from mercer.kernels.molecules import NeutralLosses, Peaks, Tanimoto
-from mercer.kernels.overlap import LabelsBySize, Overlap
+from mercer.kernels.overlap import LabelsBySize, Overlap, OverlapOf
 from mercer.kernels.part_by_part import PartByPart
 from mercer.kernels.patches import Patches
 from mercer.kernels.polynomial import Polynomial
@@ -43,11 +43,10 @@ __all__ = [
     "Borda", "Centered", "CenteredAt", "Classes", "Clipped", "ClippedAt", "Columns", "Encoded", "Encoding",
     "FeatureMap", "FromDistances", "FromDistancesAt", "FromFunction", "FromGraKeL", "Gaussian", "GaussianOf", "GraphCounts",
     "GraphKernel", "Jittered", "Kemeny", "Kernel", "LabelSets", "LabelsBySize", "Laplacian", "Lehmer", "Linear", "Matern",
-    "Mismatch", "NGramCounts", "NearCounts", "NeutralLosses", "NormalScores", "Normalized", "Overlap", "PartByPart",
-    "Patches", "Peaks",
-    "PlacedNGrams", "Polynomial", "Positions", "Precomputed", "Prepared", "Product", "Projected", "RandomWalk", "RankHamming",
-    "RankingKernel", "Scaled", "ShortestPath", "SparseFeatureMap", "Spectrum", "Subsequence", "SubsetTree",
-    "Subtree", "SubtreeCounts", "Sum", "TableRows", "Tanimoto", "TreeKernel", "VectorKernel", "VirtualExamples",
-    "WeightedDegree", "WeisfeilerLehman", "WordRows", "ZScores", "blurred", "deslanted", "gradient_histograms", "shifted",
-    "turned", "virtual_examples",
+    "Mismatch", "NGramCounts", "NearCounts", "NeutralLosses", "NormalScores", "Normalized", "Overlap", "OverlapOf",
+    "PartByPart", "Patches", "Peaks", "PlacedNGrams", "Polynomial", "Positions", "Precomputed", "Prepared", "Product",
+    "Projected", "RandomWalk", "RankHamming", "RankingKernel", "Scaled", "ShortestPath", "SparseFeatureMap", "Spectrum",
+    "Subsequence", "SubsetTree", "Subtree", "SubtreeCounts", "Sum", "TableRows", "Tanimoto", "TreeKernel", "VectorKernel",
+    "VirtualExamples", "WeightedDegree", "WeisfeilerLehman", "WordRows", "ZScores", "blurred", "deslanted",
+    "gradient_histograms", "shifted", "turned", "virtual_examples",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Kernels on label sets by the share of labels in common, and by labels and size."""
+"""Kernels by the share in common, of labels or of features, and by labels and size."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from mercer.core.arrays import Array, float64, is_array, like, namespace, to_numpy
 from mercer.kernels.algebra import Around
-from mercer.kernels.base import POSITIVE, Prepared
+from mercer.kernels.base import POSITIVE, Kernel, Prepared
 from mercer.kernels.features import FeatureMap
+from mercer.kernels.grams import squared_norms
 from mercer.kernels.labels import LabelIndicators, LabelSets
 
 
@@ -50,14 +51,60 @@ class Overlap(_OnLabelSets):
         return self.penalty >= 0.5
 
     def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
-        both, left, right = LabelSets()(X, Z), X.norms, (X if Z is None else Z).norms
-        xp = namespace(both)
-        union = both + self.penalty * (left[:, None] + right[None, :] - 2.0 * both)
-        empty = union == 0
-        return xp.where(empty, xp.ones_like(both), both / xp.where(empty, xp.ones_like(both), union))
+        return _share(LabelSets(), X, Z, self.penalty)
 
     def _diag(self, X: Prepared) -> Array:
         return namespace(X.norms).ones_like(X.norms)
+
+
+@dataclass(eq=False, repr=False)
+class OverlapOf(Around):
+    r"""The share of features in common, :math:`k(x, z) = c / (c + a(k_1(x, x) - c) + a(k_1(z, z) - c))`, :math:`c = k_1(x, z)`.
+
+    This is `Overlap` of any kernel; a = 1 is the Tanimoto kernel (Ralaivola et al. 2005). Two objects of norm zero are the same,
+    k = 1. Positive semi-definite from a = ½ upwards if the kernel inside is.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k₁, such as `Linear` for rows of weights.
+    penalty : float, default=1.0
+        a, the weight of what one object has and the other has not.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> OverlapOf(Linear())([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0. ],
+           [0. , 0. , 1. ]])
+    """
+
+    constraints = {"penalty": POSITIVE}
+
+    kernel: Kernel
+    penalty: float = 1.0
+
+    @property
+    def is_psd(self) -> bool:
+        """As for the kernel inside, from a = ½ upwards."""
+        return self.penalty >= 0.5 and self.kernel.is_psd
+
+    def _matrix(self, X: Prepared, Z: Prepared | None) -> Array:
+        return _share(self.kernel, X, Z, self.penalty)
+
+    def _diag(self, X: Prepared) -> Array:
+        return namespace(X.norms).ones_like(X.norms)
+
+
+def _share(kernel: Kernel, X: Prepared, Z: Prepared | None, penalty: float) -> Array:
+    """The share of a kernel's value in the values of both objects with themselves."""
+    both = kernel(X, Z)
+    left, right = (like(norms, both) for norms in squared_norms(X, Z, both))
+    xp = namespace(both)
+    union = both + penalty * (left[:, None] + right[None, :] - 2.0 * both)
+    empty = union == 0
+    return xp.where(empty, xp.ones_like(both), both / xp.where(empty, xp.ones_like(both), union))
 
 
 @dataclass(eq=False, repr=False)

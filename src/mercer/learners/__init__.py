@@ -14,6 +14,7 @@ from mercer.learners.output_kernel import OutputKernel
 from mercer.learners.regressor import Regressor, as_learner
 from mercer.learners.relevance import RelevantColumns
 from mercer.learners.ridge import Ridge
+from mercer.learners.words import RelevantWords
 
 __all__ = [
     "Constant",
@@ -32,6 +33,7 @@ __all__ = [
     "OutputKernel",
     "Regressor",
     "RelevantColumns",
+    "RelevantWords",
     "Ridge",
     "SmoothedCurves",
     "as_learner",

@@ -121,12 +121,12 @@ class RelevantColumns(Learner):
         return fitted
 
 
-def output_features(problem: LearningProblem) -> np.ndarray | None:
-    """Return the outputs in coordinates of their feature space; None if they have none, or too many."""
+def output_features(problem: LearningProblem, most: int = _FEATURES) -> np.ndarray | None:
+    """Return the outputs in coordinates of their feature space; None if they have none, or more than `most`."""
     if problem.embedding.euclidean:
         return None if problem.targets is None else to_numpy(problem.targets)
     features = problem.embedding.kernel_.feature_map(problem.outputs)
-    return None if features is None or features.dimension > _FEATURES else to_numpy(features(problem.outputs))
+    return None if features is None or features.dimension > most else to_numpy(features(problem.outputs))
 
 
 @dataclass

@@ -250,6 +250,8 @@ class LearnedRidge(FittedRidge):
 
     learner: Any = None
     problem: Any = None
+    n_splits: int | None = None
+    """The number of folds; None for `enough_folds`."""
 
     def left_out_points(self) -> Array:
         """Return the point of each pair from a kernel and a ridge learned without its fold."""
@@ -258,7 +260,7 @@ class LearnedRidge(FittedRidge):
     def points_without(self, groups: np.ndarray | None) -> Array:
         """Return the point of each pair from a kernel and a ridge learned without its group, and others of its fold."""
         problem = replace(self.problem, groups=groups)
-        return left_out_by_folds(self.learner.fit, problem, enough_folds(problem.size))
+        return left_out_by_folds(self.learner.fit, problem, self.n_splits or enough_folds(problem.size))
 
 
 def best_of_each(path: RidgePath, ridge: RidgeProblem, solver: Solver, components: bool = False) -> FittedRidge:

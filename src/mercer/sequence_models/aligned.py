@@ -87,7 +87,8 @@ class AlignedSequences(WordEstimator):
     r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
 
     1. An `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol. The most symbols of a chunk,
-       and how firmly unwritten symbols go to one side, are those under which pairs left out are likeliest (`choose_aligner`).
+       how many input symbols (up to three) may stand for one together, and how firmly unwritten symbols go to one side, are those
+       under which pairs left out are likeliest (`choose_aligner`, by successive halving).
     2. Input symbols are put into classes by their effect on the reading of their neighbours (`effect_classes`).
     3. A kernel ridge (`ContextModel`) predicts the chunk of an input symbol from its context and from the chunks already chosen,
        reading forwards; the weights of the columns of the context are learned from words left out. Small networks

@@ -57,8 +57,11 @@ class Aligner:
     [('s',), ('o',), ('b',)]
     >>> aligner.align("ox", "o k s".split())
     [('o',), ('k', 's')]
-    >>> Aligner(reads=2).fit(["sho", "she", "ho", "so"], ["So", "Se", "ho", "so"]).units("she", "Se")
+    >>> aligner = Aligner(reads=2).fit(["sho", "she", "ho", "so"], ["So", "Se", "ho", "so"])
+    >>> aligner.units("she", "Se")
     [(('s', 'h'), ('S',)), (('e',), ('e',))]
+    >>> aligner.align("she", "Se")
+    [('S',), (), ('e',)]
     """
 
     longest: int = 3
@@ -77,7 +80,7 @@ class Aligner:
             return self
         self._inputs = Alphabet(symbol for x, _ in pairs for symbol in x)
         self._outputs = Alphabet(symbol for _, y in pairs for symbol in y)
-        if (len(self._inputs) + 2) ** self.reads * self._chunk_codes() > 2**63:
+        if not self.can_number(len(self._inputs), len(self._outputs)):
             sizes = f"{len(self._inputs)} input and {len(self._outputs)} output symbols make too many chunks to number"
             raise ValueError(f"{sizes}; lower longest={self.longest} or reads={self.reads}, or use fewer symbols")
         lattices = [self.lattice(x, y) for x, y in pairs]
@@ -97,8 +100,11 @@ class Aligner:
         return self
 
     def align(self, x: Symbols, y: Symbols) -> list[Chunk]:
-        """Return the likeliest chunks of `y`, one for each symbol of `x`; unseen pairs of symbol and chunk are unlikely."""
-        return [chunk for _, chunk in self.units(x, y)]
+        """Return the likeliest chunks of `y`, one for each symbol of `x`; unseen pairs of symbol and chunk are unlikely.
+
+        What several input symbols stand for together is the chunk of the first of them.
+        """
+        return [part for read, chunk in self.units(x, y) for part in (chunk, *[()] * (len(read) - 1))]
 
     def units(self, x: Symbols, y: Symbols) -> list[tuple[Chunk, Chunk]]:
         """Return the likeliest chunks with the input symbols that stand for each."""
@@ -120,6 +126,10 @@ class Aligner:
     def can_align(self, x: Symbols, y: Symbols) -> bool:
         """Whether `y` can be cut into chunks of at most `longest` symbols."""
         return len(y) <= self.longest * len(x)
+
+    def can_number(self, inputs: int, outputs: int) -> bool:
+        """Whether the runs and chunks of alphabets of these sizes can be told apart by 64-bit numbers."""
+        return (inputs + 2) ** self.reads * (outputs + 2) ** self.longest <= 2**63
 
     def _chunk_codes(self) -> int:
         return (len(self._outputs) + 2) ** self.longest
