@@ -181,7 +181,7 @@ class AutoEstimator(ChoosesWords):
         def others() -> list[tuple[str, Learner]]:
             found = other_learners(kinds, problem, effort, seed, self.n_jobs)
             if kinds[0].name == "binary rows" and not effort.core:
-                found += word_learners(problem, search.members, plan.by_squares, plan.fit_intercept)
+                found += word_learners(problem, search.members, plan, effort)
             if kinds[1].name == "curves":
                 found += curve_learners(problem, search.members)
             return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mercer.automatic.inputs import table_encoder
 from mercer.automatic.kinds import Kind
 from mercer.automatic.members import MOST_EXACT, Member
+from mercer.automatic.outputs import OutputPlan
 from mercer.automatic.search import Effort
 from mercer.kernels import NormalScores, ZScores
 from mercer.learners import (
@@ -34,7 +35,7 @@ _RELEVANT = (
 _METRICS = ((ZScores(), "standardised", 2.0), (ZScores(), "standardised", 1.0), (NormalScores(), "normal scores", 1.0))
 _EACH = 8  # most outputs that have widths of their own
 _CURVE_KERNELS = 3
-_POWERS = (0.5, 1.0)
+_POWERS = (1.0, 0.5)
 _FORESTS = (("extra", 1.0, 1), ("random", 1 / 3, 1), ("extra", 0.5, 1), ("extra", 1 / 3, 3))
 
 
@@ -85,7 +86,7 @@ def column_learners(problem: LearningProblem, effort: Effort) -> list[tuple[str,
 
 
 def word_learners(
-    problem: LearningProblem, members: list[Member], by_squares: bool, fit_intercept: bool
+    problem: LearningProblem, members: list[Member], plan: OutputPlan, effort: Effort
 ) -> list[tuple[str, Learner]]:
     """Return kernels that learn which words matter, with the alpha of the best member in units of the scale of the kernel."""
     ridges = [member for member in members if member.alpha is not None]
@@ -93,8 +94,11 @@ def word_learners(
         return []
     best = min(ridges, key=lambda member: member.loss)
     assert best.alpha is not None
-    alpha = "loo" if by_squares else RelevantWords.SCALE * best.alpha / best.scale
-    return [(f"words by relevance, power {power:g}", RelevantWords(power, alpha, fit_intercept)) for power in _POWERS]
+    alpha = "loo" if plan.by_squares else RelevantWords.SCALE * best.alpha / best.scale
+    return [
+        (f"words by relevance, power {power:g}", RelevantWords(power, alpha, plan.fit_intercept))
+        for power in _POWERS[: 2 if effort.thorough else 1]
+    ]
 
 
 def curve_learners(problem: LearningProblem, members: list[Member]) -> list[tuple[str, Learner]]:
