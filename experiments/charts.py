@@ -11,6 +11,10 @@ from typing import Any
 from mercer.report.rendering import chart, figure_style
 
 _DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (10, 3)))
+_LEGEND_WIDTH = 100
+"""Characters of the names in a line of the legend."""
+_MOST_TICKS, _FEW_TICKS = 10, 6
+"""Points up to which the axis has a tick at each, if it is logarithmic and if it is not."""
 _COLOURS = ("#2563a8", "#c2410c", "#2e9e6b", "#8a63d2", "#c27c0e", "#8a8f98")
 
 
@@ -66,8 +70,15 @@ def line_figure(lines: Mapping[str, Line], *, across: str, up: str, log: Collect
             ax.fill_between(line.across, low, high, color=style["color"], alpha=0.16, linewidth=0)
     ax.set(xlabel=across, ylabel=up, xscale="log" if "across" in log else "linear")
     ax.set_yscale("log" if "up" in log else "linear")
+    ticks = sorted({place for line in lines.values() if line.dots for place in line.across})
+    if ticks and len(ticks) <= (_MOST_TICKS if "across" in log else _FEW_TICKS):
+        ax.set_xticks(ticks, [f"{tick:.4g}" for tick in ticks])
+        ax.set_xticks([], minor=True)
     ax.grid(alpha=0.3)
-    ax.legend(fontsize="small")
+    columns = max(1, min(3, len(lines), _LEGEND_WIDTH // (max(map(len, lines)) + 8)))
+    figure.legend(fontsize="small", loc="outside lower center", ncols=columns)
+    rows = -(-len(lines) // columns)
+    figure.set_figheight(3.2 + 0.16 * rows)
     return figure
 
 

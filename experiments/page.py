@@ -49,6 +49,7 @@ def scores_table(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> Tabl
 def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[Outcome]) -> str:
     """Write the HTML page of an experiment: pictures and tables first, then the protocol."""
     examples = _examples(result)
+    small = " --small" if result.parameters.get("small") else ""
     blocks = [
         paragraph(experiment.source),
         first_picture(experiment, result.rows),
@@ -61,7 +62,7 @@ def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[O
         section("Protocol"),
         paragraph(experiment.protocol),
         section("How this was computed"),
-        paragraph(f"python -m experiments reproduce {experiment.name}, in {result.seconds:.0f} seconds."),
+        paragraph(f"`python -m experiments reproduce {experiment.name}{small}`, in {result.seconds:.0f} seconds."),
     ]
     machine = result.environment
     footer = f"mercer {machine['mercer']}, Python {machine['python']}, NumPy {machine['numpy']}, {machine['cpu']}"
@@ -71,8 +72,7 @@ def experiment_page(experiment: Experiment, result: Result, outcomes: Sequence[O
 def first_picture(experiment: Experiment, rows: Sequence[dict[str, Any]]) -> str:
     """Return the picture of the rows as a block of HTML."""
     uri = "data:image/svg+xml;base64," + b64encode(drawn(experiment, rows)).decode()
-    style = "max-width:100%;background:#fff;border-radius:6px"
-    return f'<figure><img src="{uri}" alt="Scores of {escape(experiment.title)}" style="{style}"></figure>'
+    return f'<figure class="wide"><img class="scores" src="{uri}" alt="Scores of {escape(experiment.title)}"></figure>'
 
 
 def result_page(experiment: Experiment, result: Result) -> str:

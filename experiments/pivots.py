@@ -182,8 +182,16 @@ def _cell(experiment: Experiment, row: dict[str, Any]) -> str:
 
 
 def score(value: float, error: float | None, digits: int) -> str:
-    """Write a value and its standard error."""
-    return f"{value:.{digits}f}" if error is None else f"{value:.{digits}f} ± {error:.{digits}f}"
+    """Write a value and its standard error; both with an exponent if they are less than a tenth of the last digit.
+
+    Examples
+    --------
+    >>> score(0.25, 0.031, 2), score(3.2e-10, 1.1e-10, 4)
+    ('0.25 ± 0.03', '3.2e-10 ± 1.1e-10')
+    """
+    small = value != 0 and max(abs(value), error or 0.0) < 0.1 * 10**-digits
+    shown = ".1e" if small else f".{digits}f"
+    return f"{value:{shown}}" if error is None else f"{value:{shown}} ± {error:{shown}}"
 
 
 def _values(rows: Sequence[dict[str, Any]], key: str | None) -> list[str]:

@@ -275,6 +275,19 @@ def test_wide_tables_keep_the_first_column_at_80_columns():
 
 
 def test_long_cells_are_broken_into_lines_and_numbers_are_not():
-    html = table_html(Table(["set", "chosen"], [["iris", "a" * 60], ["glass", "0.5 ± 0.1"]]))
+    rows = [["iris", "a" * 60, "0.5 ± 0.1"], ["glass", "short", "0.4 ± 0.1"]]
+    html = table_html(Table(["set", "chosen", "loss"], rows))
     assert f'<td class="text">{"a" * 60}</td>' in html
+    assert '<th scope="col" class="text">chosen</th>' in html  # the whole column is on the left
+    assert '<td class="text">short</td>' in html
     assert "<td>0.5 ± 0.1</td>" in html
+
+
+def test_long_names_of_rows_have_more_room():
+    html = table_html(Table(["method", "loss"], [["principal components", "1"], ["ridge", "2"]]))
+    assert '<th scope="row" class="long">principal components</th>' in html
+    assert '<th scope="row">ridge</th>' in html
+
+
+def test_names_in_a_paragraph_are_code():
+    assert paragraph("`a < b` and `") == "<p><code>a &lt; b</code> and `</p>"

@@ -42,7 +42,7 @@ class Pronunciation(Experiment):
     title = "Spelling to sound: SIGMORPHON 2021, six languages with 800 words and Dutch with 8000"
     source = (
         "Not from the papers: the grapheme-to-phoneme task of SIGMORPHON 2021 (words of Wiktionary by way of WikiPron). The "
-        "column 'paper' is the neural baseline of the organisers, an ensemble trained on the training words and tuned on the "
+        "published value is the neural baseline of the organisers, an ensemble trained on the training words and tuned on the "
         "development words."
     )
     protocol = (

@@ -35,8 +35,8 @@ class InflectedForms(Experiment):
     name = "inflection"
     title = "Inflection: English, German, Spanish, Finnish"
     source = (
-        "Not from the papers: the shared task of CoNLL–SIGMORPHON 2017, low (100 training words) and medium (1000). The column "
-        "headed paper is the rule-based baseline of the task."
+        "Not from the papers: the shared task of CoNLL–SIGMORPHON 2017, low (100 training words) and medium (1000). The "
+        "published value is that of the rule-based baseline of the task."
     )
     protocol = (
         "mercer.Inflection with its default parameters, trained on the training words of a language alone; accuracy is the "

@@ -126,23 +126,19 @@ class MultiLabelSets(Experiment):
         yield table_html(pivot(rows, "method", "setting", title="Example F1", best="max"))
         for outcome in outcomes:
             yield section(outcome["set"])
-            lines = [
-                [
-                    method,
-                    *(
-                        f"{key}: {value:.4g}" if isinstance(value, float) else f"{key}: {value}"
-                        for key, value in own.items()
-                    ),
-                ]
-                for method in METHODS
-                for own in [outcome["chosen"][method]]
-            ]
-            width = max(map(len, lines))
-            lines = [line + [""] * (width - len(line)) for line in lines]
-            yield table_html(
-                Table(["method", *[""] * (width - 1)], lines, "Choices, and their F1 inside the training part")
-            )
+            yield _choices(outcome["chosen"])
             yield loo_table(outcome["loo"], "Leave-one-out F1, the best alpha of each combination")
             yield scores_by("labels", METHODS, [outcome["by size"]], "F1 by the number of true labels")
             yield scores_by("label", METHODS, [outcome["by label"]], "F1 of the most frequent labels")
             yield examples_table(outcome["examples"])
+
+
+def _choices(chosen: dict[str, dict[str, Any]]) -> str:
+    """Tabulate what each method chose, a column for each parameter."""
+    keys = list(dict.fromkeys(key for own in chosen.values() for key in own))
+    lines = [[method, *(_written(chosen[method].get(key, "")) for key in keys)] for method in METHODS]
+    return table_html(Table(["method", *keys], lines, "Choices, and their F1 inside the training part"))
+
+
+def _written(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -220,7 +220,7 @@ class PosterWeather(Experiment):
             for method in METHODS:
                 own = [row for row in rows if (row["method"], row["metric"], row["choice"]) == (method, METRIC, rule)]
                 lines[method] = Line(*([row[key] for row in own] for key in ("n", "value", "error")))
-            yield section(f"nMSE, settings chosen by {rule}")
+            yield section(f"nMSE, settings chosen {'' if rule == ORACLE else 'by '}{rule}")
             yield line_chart(lines, across="training stations", up="nMSE ± standard error")
 
 

@@ -221,7 +221,7 @@ class Weather(Experiment):
             )
             yield paragraph(
                 f"n = {n}: the median length of the smoothing operator is {days:.0f} days; ptrEKL took on average "
-                f"{steps:.0f} steps, rank {rank:.0f} and γ = {gamma:.2f}."
+                f"{steps:.0f} steps, rank {rank:.0f} and γ = {gamma:.2g}."
             )
 
 

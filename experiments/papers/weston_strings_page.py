@@ -208,7 +208,7 @@ def _draws(outcomes: Sequence[Outcome]) -> str:
         ratio = kde / knn
         texts.append(f"{measured} loss, chosen on {chosen_on} loss: {ratio.min():.3f} to {ratio.max():.3f}")
     return (
-        "The paper drew its strings once. Over our draws the ratio of KDE (NIPS grids) to k-NN ranges as follows. "
+        "The paper drew its strings once. Over our draws the ratio of KDE (NIPS grids) to k-NN has these ranges: "
         + "; ".join(texts)
         + "."
     )

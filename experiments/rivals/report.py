@@ -226,6 +226,6 @@ def _settings(names: Sequence[str]) -> Table:
     lines = []
     for name in names:
         method = METHODS[name]
-        text = "" if method.missing else " ".join((method.load().__doc__ or "").split())
+        text = "" if method.missing else " ".join((method.load().__doc__ or "").replace("`", "").split())
         lines.append([name, text])
     return Table(["method", "settings"], lines, "")

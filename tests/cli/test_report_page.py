@@ -12,6 +12,7 @@ import pytest
 from mercer.cli import report as command
 from mercer.cli.evaluate import PairsFile
 from mercer.cli.fit import Source, fit
+from mercer.cli.pictures import _rounded
 from mercer.cli.presets import FitOptions
 
 pytest.importorskip("jinja2")
@@ -185,3 +186,13 @@ def bad_report(path, mercer_command):
     less = path.parent / "less.csv"
     less.write_text("x,y\n1,2\n3,4\n")
     return mercer_command("report", path.parent / "m", less, "-o", path.parent / "p.html")[2]
+
+
+def test_long_decimals_are_rounded_and_other_texts_are_not():
+    texts = {
+        "-0.06000263174410134": "-0.060003",
+        "1.25": "1.25",
+        "2026-01-02": "2026-01-02",
+        "-0.0000012345678": "-1.2346e-06",
+    }
+    assert {text: _rounded(text) for text in texts} == texts

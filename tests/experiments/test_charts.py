@@ -30,8 +30,17 @@ def test_points_and_bands_are_where_they_belong():
     (band,) = ax.collections
     edge = band.get_paths()[0].vertices
     assert {(1.0, 0.5), (1.0, 1.5), (2.0, 2.75), (2.0, 3.25), (4.0, 1.0), (4.0, 3.0)} <= set(map(tuple, edge.tolist()))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["a", "b"]
     assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
+
+
+def test_a_logarithmic_axis_has_a_tick_at_each_point_and_no_other():
+    lines = {"a": Line([200, 4000, 6291], [1.0, 2.0, 3.0]), "a long name " * 5: Line([500], [1.0])}
+    figure = line_figure(lines, across="n", up="error", log=["across"])
+    (ax,) = figure.axes
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["200", "500", "4000", "6291"]
+    assert len(ax.get_xticks(minor=True)) == 0
+    assert ax.get_legend() is None  # it is below the axes, not over the lines
 
 
 def test_titles_are_written_and_escaped():

@@ -51,6 +51,8 @@ def test_a_run_writes_the_result_and_a_page(tmp_path):
     html = (tmp_path / "toy.html").read_text()
     assert "Ours is 0.30." in html
     assert "0.3000 ± 0.1155 / 0.2500 =" in html
+    assert '<img class="scores" src="data:image/svg+xml;base64,' in html  # dark on dark pages, by the style
+    assert "<code>python -m experiments reproduce toy</code>" in html
 
 
 def test_two_runs_differ_in_nothing_but_time(tmp_path):

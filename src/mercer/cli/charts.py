@@ -16,7 +16,7 @@ from mercer.plots.base import PREDICTED, QUIET, TRUE
 from mercer.report.rendering import chart, figure_style
 
 _MOST_CLASSES, _MOST_POINTS, _LEVELS = 12, 1500, (0.5, 0.7, 0.8, 0.9, 0.95)
-_SIZE = (4.4, 3.2)
+_SIZE, _BLUE = (4.4, 3.2), (0.145, 0.388, 0.659)
 
 
 def charts_of(model: FileModel, found: Evaluation) -> list[dict[str, Any]]:
@@ -52,12 +52,11 @@ def _accuracy(found: Evaluation) -> dict[str, Any]:
         place = {name: i for i, name in enumerate(names)}
         table = np.zeros((len(names), len(names)), dtype=int)
         np.add.at(table, ([place[name] for name in truth], [place[name] for name in answers]), 1)
-        ax.imshow(table, cmap="Blues")
+        ax.imshow(table, cmap=_shades())
         for (i, j), value in np.ndenumerate(table):
             if value:
-                ax.text(
-                    j, i, str(value), ha="center", va="center", color="white" if 2 * value > table.max() else "#1b1f24"
-                )
+                ink = {"color": "white"} if value > 0.8 * table.max() else {}
+                ax.text(j, i, str(value), ha="center", va="center", **ink)
         ax.set(xticks=range(len(names)), yticks=range(len(names)), xlabel="predicted", ylabel="true")
         ax.set_xticklabels(names, rotation=45, ha="right")
         ax.set_yticklabels(names)
@@ -70,6 +69,13 @@ def _accuracy(found: Evaluation) -> dict[str, Any]:
     ax.legend()
     alt = f"Losses of all pairs in order; half of them are below {float(np.median(found.losses[MODEL])):.3g} for this model."
     return {"image": chart(figure), "caption": "Losses of all pairs, in order.", "alt": alt}
+
+
+def _shades() -> Any:
+    """From the colour of the page, whatever it is, to blue."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shades", [(*_BLUE, 0.0), (*_BLUE, 1.0)])
 
 
 def _coverage(model: FileModel, found: Evaluation) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from mercer.io.records import Records
 from mercer.report.rendering import Image, figure_style, pixels, png
 
 _LONGEST = 200  # characters of an object
+_MANY_DECIMALS = re.compile(r"-?\d*\.\d{6,}(e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,16 @@ def show_inputs(model: FileModel) -> Callable[[Records, int], Shown]:
         if len(values) == 1:
             return Shown(shortened(written_input(values[0]), _LONGEST))
         pairs = zip(names, values, strict=True)
-        return Shown(shortened(", ".join(f"{name} {written_input(value)}" for name, value in pairs), _LONGEST))
+        return Shown(
+            shortened(", ".join(f"{name} {_rounded(written_input(value))}" for name, value in pairs), _LONGEST)
+        )
 
     return show
+
+
+def _rounded(text: str) -> str:
+    """Five digits of a number with many decimals; other text as it is."""
+    return brief(float(text)) if _MANY_DECIMALS.fullmatch(text) else text
 
 
 def _way(kind: str) -> Callable[[Any], Shown]:

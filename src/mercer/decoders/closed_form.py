@@ -180,10 +180,12 @@ class ClosedForm(VectorDecoder):
     @classmethod
     def suits(cls, kernel: Kernel, loss: Loss | None, outputs: Collection | None) -> tuple[Decoder, str] | None:
         """For linear kernels, with their own distance or a loss of scores."""
+        within = getattr(unscaled(kernel), "encoding", None)
+        name = "the inner product of z-scores" if isinstance(within, ZScores) else repr(unscaled(kernel))
         if getattr(loss, "takes_scores", False):
-            return cls(), f"{loss!r} is scored, and under {unscaled(kernel)!r} the point is a score for each label"
+            return cls(), f"{loss!r} is scored, and under {name} the point is a score for each label"
         if is_distance_of(loss, kernel) or loss == SquaredError():
-            return cls(), f"under {unscaled(kernel)!r} the point is the vector, so nothing has to be searched"
+            return cls(), f"under {name} the point is the vector, so nothing has to be searched"
         return None
 
     def fit(self, embedding: Embedding, loss: Any = None) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -14,7 +15,7 @@ from PIL import Image
 
 from mercer.report.tables import Table
 
-_LONG = 48  # characters of a cell from which on its text is broken into lines
+_LONG, _LONG_NAME = 48, 16  # characters from which on a cell is broken into lines, and the name of a row has more room
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,17 @@ def section(title: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return a paragraph of plain text."""
-    return f"<p>{escape(text)}</p>"
+    """Return a paragraph of plain text, with `names` between backticks as code."""
+    return "<p>" + re.sub("`([^`]+)`", r"<code>\1</code>", escape(text)) + "</p>"
 
 
 def table_html(table: Table) -> str:
     """Return a table, the best values in bold, cells of a kind in its colour."""
-    header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
-    body = "\n".join(_line(table, i) for i in range(len(table.rows)))
+    texts = {j for row in table.rows for j, cell in enumerate(row) if j and len(cell) > _LONG}
+    header = "".join(
+        f'<th scope="col"{_class("text" * (j in texts))}>{escape(name)}</th>' for j, name in enumerate(table.header)
+    )
+    body = "\n".join(_line(table, i, texts) for i in range(len(table.rows)))
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
     return f'<div class="wide"><table>{caption}<thead><tr>{header}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
@@ -80,14 +84,19 @@ def gallery(cards: Iterable[Card], *, photographs: bool = False) -> str:
     return f'<ul class="{kind}">\n' + "\n".join(map(_card, cards)) + "\n</ul>"
 
 
-def _line(table: Table, i: int) -> str:
+def _line(table: Table, i: int, texts: set[int]) -> str:
     name, *cells = table.rows[i]
     values = ""
     for j, cell in enumerate(cells, start=1):
-        classes = [*(["best"] if (i, j) in table.best else []), *([table.kinds[i, j]] if (i, j) in table.kinds else [])]
-        classes += ["text"] if len(cell) > _LONG else []
-        values += f'<td class="{" ".join(classes)}">{escape(cell)}</td>' if classes else f"<td>{escape(cell)}</td>"
-    return f'<tr><th scope="row">{escape(name)}</th>{values}</tr>'
+        kinds = "best" * ((i, j) in table.best), table.kinds.get((i, j), ""), "text" * (j in texts)
+        values += f"<td{_class(*kinds)}>{escape(cell)}</td>"
+    return f'<tr><th scope="row"{_class("long" * (len(name) > _LONG_NAME))}>{escape(name)}</th>{values}</tr>'
+
+
+def _class(*names: str) -> str:
+    """Return the attribute with the names that are not empty; nothing without any."""
+    kept = " ".join(filter(None, names))
+    return f' class="{kept}"' if kept else ""
 
 
 def _card(card: Card) -> str:
