@@ -83,12 +83,12 @@ def test_few_copies_among_objects_are_counted_by_the_kernels_keys():
     kernel = Subsequence(2).normalized()
     words = ["ab", "abc", "bca", "cab", "acb", "ab", "bac", "abc"]
     outputs = ["xy", "xyz", "yzx", "zxy", "xzy", "xy", "yxz", "zzz"]
-    with pytest.warns(NumericalWarning, match="1 of the 8 pairs are copies"):
+    with pytest.warns(NumericalWarning, match="1 of the 8 pairs is a copy of another"):
         model = DependencyEstimator(kernel, kernel).fit(words, outputs)
     groups = model.map_.groups
     assert groups[0] == groups[5]
     assert groups[1] != groups[7], "equal inputs with different outputs are repeated measurements"
-    with pytest.warns(NumericalWarning, match="1 of the 8 pairs are copies"):
+    with pytest.warns(NumericalWarning, match="1 of the 8 pairs is a copy of another"):
         united_too = (
             DependencyEstimator(kernel, kernel).fit(words, outputs, groups=[0, 0, 1, 1, 2, 2, 3, 3]).map_.groups
         )

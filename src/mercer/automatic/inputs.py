@@ -154,7 +154,8 @@ def _of_binary_rows(X: Any) -> Iterator[Family]:
         jaccard = Overlap(1.0)
         yield Family("Jaccard", lambda width: jaccard, (1.0,), core=True)
         yield Family("Jaccard + Gaussian of words", lambda width: jaccard + of_words.maker(Gaussian)(width), core=True)
-        yield Family("Jaccard, squared", lambda width: jaccard * jaccard, (1.0,))
+        # rows that share much count for more than in the sum, and those without a rare word in common for less
+        yield Family("Jaccard × Gaussian of words", lambda width: jaccard * of_words.maker(Gaussian)(width))
     yield Family("Gaussian of words", of_words.maker(Gaussian), core=True)
     yield Family("cosine of words", lambda width: Encoded(words, Linear()), (1.0,))
     yield Family("linear", lambda width: Linear(), (1.0,))

@@ -39,8 +39,10 @@ def _share(mean: Member, mixing: Mixing, kept: list[Member], scorer: Scorer) -> 
         mixed = scorer.score(mixing.apply([member.points for member in kept]))
         shares.append((_evidence(mean.losses - mixed) - _NONE) / (_PLENTY - _NONE))
     if mixing.residuals is not None:  # of few pairs, signed ranks cannot tell a large gain from a small one
-        plain = mean.points - to_numpy(problem.targets)
-        shares.append(supported_share(plain, mixing.residuals, problem.sample_weight, problem.groups))
+        rows, plain = scorer.rows, _residuals([mean.points[scorer.rows]], scorer)
+        own = (None if each is None else each[rows] for each in (problem.sample_weight, problem.groups))
+        assert plain is not None
+        shares.append(supported_share(plain[0], mixing.residuals, *own))
     return min(1.0, max(shares))
 
 
@@ -66,6 +68,12 @@ def _found(members: list[Member], scorer: Scorer) -> tuple[Mixing, list[Member]]
     def loss(mixed: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         return scorer.mixed_losses(mixed, rows[chosen])
 
-    some = replace(problem, outputs=take(problem.outputs, rows), targets=to_numpy(problem.targets)[rows])
-    residuals = feature_residuals(some, points)
+    residuals = _residuals(points, scorer)
     return mix_by_loss(loss, [scorer.mixable(own) for own in points], folds[rows], residuals), kept
+
+
+def _residuals(points: list[np.ndarray], scorer: Scorer) -> np.ndarray | None:
+    """What left-out points leave of the outputs that are compared, in coordinates of their feature space."""
+    problem, rows = scorer.problem, scorer.rows
+    some = replace(problem, outputs=take(problem.outputs, rows), targets=to_numpy(problem.targets)[rows])
+    return feature_residuals(some, points)

@@ -101,6 +101,8 @@ def as_vectors(collection: Any, name: str = "X") -> Any:
         row = int(xp.argmin(xp.astype(xp.all(xp.isfinite(array), axis=1), xp.int8)))
         raise ValueError(f"{name} contains NaN or infinity, first in row {row}; drop or impute such rows first")
     require_range(array, name)
+    if type(array) is np.ndarray and not (array.flags.c_contiguous or array.flags.f_contiguous):
+        return np.ascontiguousarray(array)  # as a saved model will hold it: BLAS rounds by the layout
     return array
 
 

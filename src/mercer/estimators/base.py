@@ -20,7 +20,7 @@ from mercer.core.threads import at_most
 from mercer.core.validation import check_instance, check_jobs, check_whole
 from mercer.decoders import ClosedForm, Decoder, Ranked, auto_decoder, best_of_blocks
 from mercer.decoders.base import best
-from mercer.embeddings import Embedding, Features, PrincipalComponents
+from mercer.embeddings import Distinct, Embedding, Features, Implicit, PrincipalComponents
 from mercer.estimators.candidates import are_sets, sets_of_each
 from mercer.estimators.data import Encoding, Pairs, TargetCodec, check_inputs, check_pairs
 from mercer.estimators.html import fitted_html
@@ -448,13 +448,14 @@ def choose_embedding(embedding: Any, kernel: Kernel, outputs: Collection, learne
     if embedding != "auto":
         expected = "'auto' or one of mercer.embeddings, such as PrincipalComponents()"
         return Choice(clone(check_instance(embedding, "embedding", Embedding, expected=expected)), "given")
-    preferred = decoder.preferred_embedding(kernel, outputs) if learner.has_weights else None
-    if preferred is not None:
-        return Choice(*preferred)
+    wanted, preferred = decoder.preferred_embedding(kernel, outputs), learner.preferred_embedding(kernel, outputs)
+    if wanted is not None and (learner.has_weights or preferred is None):
+        # a learner without weights on training outputs predicts weights on the distinct ones
+        weights = isinstance(wanted[0], Implicit) and not learner.has_weights
+        return Choice(Distinct() if weights else wanted[0], wanted[1])
     features = kernel.feature_map(outputs)
     if features is not None and features.dimension <= count(outputs):
         return Choice(Features(), f"{kernel!r} has {features.dimension} explicit features")
-    preferred = learner.preferred_embedding(kernel, outputs)
     if preferred is not None:
         return Choice(*preferred)
     return Choice(PrincipalComponents(), f"{type(learner).__name__} predicts coordinates")

@@ -288,12 +288,19 @@ def leave_one_out_only(alpha: Any) -> LeaveOneOut | None:
     return rule
 
 
+_FEW_UNITS, _TIMES = (
+    20,
+    4,
+)  # distinct pairs below which pairs that come so often are a design, and not copies by accident
+
+
 def copies_together(problem: LearningProblem, rule: RidgeSelection | None) -> LearningProblem:
     """Return the problem with the copies of each pair in one group, so that no pair is predicted from its copy.
 
     Copies are pairs with equal inputs and equal outputs, as the kernels see them. Equal inputs whose outputs differ are
-    repeated measurements, and are left out as before. Nothing changes without a `rule` that leaves pairs out, nor for
-    inputs in blocks, which are not compared with each other.
+    repeated measurements, and are left out as before, as are fewer than 20 distinct pairs that occur four times on average: the
+    inputs to predict are then among them. Nothing changes without a `rule` that leaves pairs out, nor for inputs in blocks, which
+    are not compared with each other.
     """
     if rule is None or not rule.leaves_out or is_blocks(problem.inputs):
         return problem
@@ -308,11 +315,15 @@ def copies_together(problem: LearningProblem, rule: RidgeSelection | None) -> Le
     copies = np.where(copied, inputs, n + np.arange(n))
     surplus = n - len(np.unique(copies))
     groups = united(copies, problem.groups)
-    if surplus == 0 or int(groups.max()) + 1 < rule.least_groups:
+    units = int(groups.max()) + 1
+    if surplus == 0 or units < rule.least_groups:
         return problem
+    if problem.groups is None and units < _FEW_UNITS and n >= _TIMES * units:
+        return problem  # few pairs that all come again and again are a design, whose inputs will come again
+    are = "is a copy of another" if surplus == 1 else "are copies of others"
     warnings.warn(
-        f"{surplus} of the {n} pairs are copies of others; copies are left out together. Pass distinct pairs, with "
-        "sample_weight for how often each occurs",
+        f"{surplus} of the {n} pairs {are}; copies are left out together. Pass distinct pairs, with sample_weight for how often "
+        "each occurs",
         NumericalWarning,
         stacklevel=2,
     )

@@ -31,7 +31,7 @@ class Mixing:
     checked : dict
         The loss of each rule on pairs its weights were not found on.
     residuals : array (n, r), optional
-        What the rule leaves of each target, for pairs its weights were not found on; of `mix_by_squares`.
+        What the rule leaves of each target, for pairs its weights were not found on.
     """
 
     weights: np.ndarray
@@ -167,13 +167,18 @@ def mix_by_loss(
     """
     halves = [np.flatnonzero(folds % 2 == half) for half in (0, 1)]
     checked: dict[str, float] = {}
+    left: dict[str, np.ndarray] = {}
     for train, test in (halves, halves[::-1]):
         for name, weights in _found_by(loss, points, train, residuals).items():
             lost = float(np.sum(loss(_mean(points, weights, test), test))) / len(folds)
             checked[name] = checked.get(name, 0.0) + lost
+            if residuals is not None:
+                own = left.setdefault(name, np.empty(residuals.shape[1:]))
+                own[test] = np.tensordot(weights, residuals[:, test], 1)
     # of equal losses the smoother rule, which is the later one
     name = min(reversed(checked), key=lambda rule: checked[rule])
-    return Mixing(_found_by(loss, points, np.arange(len(folds)), residuals, name)[name], name, checked)
+    weights = _found_by(loss, points, np.arange(len(folds)), residuals, name)[name]
+    return Mixing(weights, name, checked, left.get(name))
 
 
 def _found_by(
