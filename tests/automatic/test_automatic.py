@@ -419,3 +419,27 @@ def test_the_order_of_the_pairs_does_not_matter_for_ridges():
     ]
     assert len(losses[0]) >= 5
     assert losses[1] == pytest.approx(losses[0], rel=1e-6)
+
+
+def test_tables_whose_rows_repeat_are_answered():
+    colours, names = ["red", "green", "blue"], ["rot", "gruen", "blau"]
+    model = AutoEstimator(effort="fast", random_state=0).fit(colours * 40, names * 40)
+    assert model.predict(colours).tolist() == names
+
+
+def test_few_pairs_of_which_most_are_right_are_not_drawn_to_the_mean():
+    """Fewer pairs than any test by ranks could decide for."""
+    words = ["receive", "definitely", "separate"]
+    typos = [
+        "recieve",
+        "definately",
+        "seperate",
+        "receve",
+        "definitly",
+        "separrate",
+        "rceive",
+        "definetely",
+        "sepparate",
+    ]
+    model = AutoEstimator(loss=ZeroOne(), effort="fast", random_state=0).fit(typos, words * 3)
+    assert model.predict(["reciive", "definittely", "separete"]).tolist() == words

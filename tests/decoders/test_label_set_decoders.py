@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 
 from mercer import DependencyEstimator, load, save
 from mercer.core.collections import as_objects
 from mercer.decoders import Candidates, ClosedForm, ExpectedF1, ExpectedLoss, Standardized, Thresholded, auto_decoder
 from mercer.embeddings import Features, FeaturesOf, Implicit
 from mercer.kernels import Gaussian, GaussianOf, LabelsBySize, LabelSets, Linear, Overlap, Subsequence
+from mercer.learners import LearnedMetric, RelevantWords
 from mercer.losses import F1, Hamming, Jaccard, RocAuc, TopK
 from mercer.testing import check_decoder
 
@@ -354,3 +356,14 @@ def test_overlap_kernels():
     with pytest.raises(ValueError, match="penalty=0 in Overlap"):
         Overlap(0)(sets)
     assert isinstance(Features().fit(LabelsBySize(), as_objects(sets)).coordinates_, np.ndarray)
+
+
+@pytest.mark.parametrize("loss", [F1(), Jaccard()], ids=repr)
+@pytest.mark.parametrize("learner", [RelevantWords(), LearnedMetric(diagonal=True), LinearRegression()], ids=repr)
+def test_learners_without_weights_predict_what_expected_losses_need(learner, loss):
+    """They predicted one number for each label, from which sizes of sets cannot be told."""
+    own = np.random.default_rng(0)
+    rows = (own.random((200, 20)) < 0.3).astype(float)
+    sets = [{name for name, column in zip("abc", row[1:4], strict=True) if column} for row in rows]
+    model = DependencyEstimator(Linear(), LabelSets(), regressor=learner, loss=loss).fit(rows[:150], sets[:150])
+    assert model.score(rows[150:], sets[150:]) > -0.05

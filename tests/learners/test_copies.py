@@ -100,6 +100,21 @@ def test_one_pair_many_times_cannot_leave_together():
     assert model.map_.groups is None
 
 
+def test_pairs_of_a_design_are_left_out_one_by_one():
+    """Of six cells with fifteen copies each, those to predict are among those that were seen."""
+    rows = np.array([[a, b] for a in range(3) for b in range(2)], dtype=float)
+    y = 10 * rows[:, 0] + rows[:, 1] ** 2 + rows[:, 0] * rows[:, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NumericalWarning)
+        model = DependencyEstimator(Gaussian(0.5), alpha=ALPHAS).fit(np.tile(rows, (15, 1)), np.tile(y, 15))
+    np.testing.assert_allclose(model.predict(rows), y, atol=1e-3)
+    # more cells, or fewer copies, are copies as before
+    for cells, copies in ((20, 5), (8, 3)):
+        X_few, y_few = np.arange(float(cells))[:, None], RNG.standard_normal(cells)
+        with pytest.warns(NumericalWarning, match="copies of others"):
+            model.fit(np.tile(X_few, (copies, 1)), np.tile(y_few, copies))
+
+
 def test_united_groups_are_connected_components():
     rng = np.random.default_rng(0)
     for _ in range(20):

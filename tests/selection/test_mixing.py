@@ -251,3 +251,16 @@ def test_supported_share_is_less_for_few_pairs_and_for_copies():
     copied = np.repeat(plain[:10], 20, axis=0), np.repeat(mixed[:10], 20, axis=0)
     assert supported_share(*copied, groups=np.repeat(np.arange(10), 20)) == pytest.approx(shares[0])
     assert supported_share(*copied, sample_weight=np.full(200, 3.0)) > shares[0]
+
+
+def test_rules_for_losses_tell_what_they_leave_of_pairs_their_weights_were_not_found_on():
+    errors = residuals(3)
+    targets = np.zeros(errors.shape[1:])
+
+    def loss(mixed, rows):
+        return np.sum((mixed - targets[rows]) ** 2, axis=1)
+
+    found = mix_by_loss(loss, list(errors), FOLDS, errors)
+    assert found.residuals.shape == errors.shape[1:]
+    assert np.mean(loss(found.residuals, np.arange(60))) == pytest.approx(found.checked[found.rule])
+    assert mix_by_loss(loss, list(errors), FOLDS).residuals is None
