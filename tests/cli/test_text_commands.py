@@ -36,6 +36,19 @@ def model(tmp_path, pairs):
     return tmp_path / "model"
 
 
+def test_a_header_with_other_names_is_not_taken_for_a_record_without_a_word(tmp_path, mercer_command):
+    pairs, other = tmp_path / "pairs.tsv", tmp_path / "other.tsv"
+    rows = "".join(f"{word}\t{word.translate(TABLE)}\n" for word in TRAIN)
+    pairs.write_text(f"typo\tword\n{rows}", encoding="utf-8")
+    other.write_text("a\tb\tc\nabcd\t\t\n", encoding="utf-8")
+    assert mercer_command("fit", pairs, "-o", tmp_path / "model", "--preset", "strings")[0] == 0
+    for command in ("predict", tmp_path / "model", pairs), ("predict", tmp_path / "model", other):
+        status, _, err = mercer_command(*command)
+        assert status == 0
+        told = "has no column 'typo': columns are taken by position, and the first row for a record" in err
+        assert told == (command[-1] is other)
+
+
 def test_from_two_columns_to_answers_nobody_has_seen(tmp_path, pairs, mercer_command):
     status, out, err = mercer_command("fit", pairs, "-o", tmp_path / "model", "--output-kernel", "spectrum:3")
     assert (status, out) == (0, f"{tmp_path / 'model'}\n")

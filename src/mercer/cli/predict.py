@@ -66,7 +66,8 @@ def predict(  # noqa: PLR0913
     if output is not None and not (pictures and output.is_dir()):
         check_output(output, "the answers", model, inputs)
     question.check(found)
-    records = read_for(found, inputs, header, form)
+    with noted(tell):
+        records = read_for(found, inputs, header, form)
     choices = None if candidates is None else read_candidates(found, candidates, tell)
     X, kept, bad = found.inputs_of(records)
     bad = [*records.bad, *bad]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -118,6 +119,13 @@ class Schema:
             return records
         if (self.header and records.header) or len(records.columns) < len(self.inputs):
             _named(tuple(self.inputs), records, path)
+        if self.header:
+            warnings.warn(
+                f"{path} has no column {missing[0]!r}: columns are taken by position, and the first row for a record. If that "
+                "row names the columns, let it use the names of training",
+                UserWarning,
+                stacklevel=2,
+            )
         old = list(records.columns)
         renamed = dict(zip(old, [*self.inputs, *self.outputs], strict=False))
         records.columns = {renamed.get(name, name): values for name, values in records.columns.items()}
