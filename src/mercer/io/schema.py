@@ -81,6 +81,7 @@ class Schema:
             columns = ", ".join(records.columns)
             raise ValueError(
                 f"{path} has the columns {columns}; name those to learn from and the one to learn by --input and --output"
+                f"{_other_separator(records)}"
             )
         twice = [name for name in inputs if name in outputs]
         if twice:
@@ -256,5 +257,17 @@ def _named(names: Sequence[str], records: Records, path: str) -> list[str]:
         else:
             near = get_close_matches(name, known, 1)
             meant = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ValueError(f"{path} has no column {name!r}{meant}; it has {', '.join(known)}")
+            raise ValueError(
+                f"{path} has no column {name!r}{meant}; it has {', '.join(known)}{_other_separator(records)}"
+            )
     return found
+
+
+def _other_separator(records: Records) -> str:
+    """Advice about a single column of text whose first line holds commas or semicolons."""
+    if records.typed or len(records.columns) > 1:
+        return ""
+    ((name, values),) = records.columns.items()
+    first = name if records.header else str(next(iter(values), ""))
+    found = next((word for sign, word in ((",", "commas"), (";", "semicolons"), ("|", "bars")) if sign in first), None)
+    return f". If columns are separated by {found}, name the file .csv, or pass --format csv" if found else ""
