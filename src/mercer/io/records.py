@@ -186,7 +186,10 @@ def report_bad(path: str | Path, bad: list[BadRecord], skip: bool) -> str | None
     more = [f"and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
     listed = "; ".join([*map(str, bad[:SHOWN]), *more])
     if not skip:
-        raise ValueError(f"{path}: {listed}. Correct them, or pass --skip-bad to leave them out")
+        cure = "Correct them, or pass --skip-bad to leave them out"
+        if any(each.reason.startswith("not UTF-8") for each in bad):
+            cure = "Save the file as UTF-8, such as by iconv -f latin1 -t utf-8; --skip-bad leaves these records out"
+        raise ValueError(f"{path}: {listed}. {cure}")
     return f"{path}: left out {listed}"
 
 
