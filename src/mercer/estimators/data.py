@@ -34,6 +34,7 @@ from mercer.estimators.in_blocks import check_block_inputs, inputs_in_blocks, ou
 from mercer.kernels.base import Kernel
 from mercer.solvers.kernel_values import sub_inputs
 from mercer.structures.curves import is_curves, on_grid
+from mercer.structures.tables import require_distinct
 
 
 @dataclass
@@ -202,15 +203,10 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
     reject_empty(X, "X")
     foreign = is_array(X) and not is_numpy_array(X)
     if (kernel.takes_vectors or kernel.pairwise) and not foreign:
+        require_distinct(list(getattr(X, "columns", ())), "X")
         _reject_mixed_columns(X, kernel)
         if _numeric(X):
-            try:
-                X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, allow_nd=True)
-            except ValueError as error:
-                if not kernel.pairwise or "features, but" not in str(error):
-                    raise
-                against = f"the {estimator.n_features_in_} training inputs, one column each"
-                raise ValueError(f"{error} X holds kernel values against {against}") from error
+            X = _validated(estimator, X, kernel, reset)
         elif kernel.takes_vectors:
             X = validate_data(estimator, kernel.check(X, "X"), reset=reset, dtype=np.float64)
     named = hasattr(X, "columns")
@@ -224,6 +220,23 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
     if kernel.takes_vectors and foreign:
         _check_feature_count(estimator, X, reset)
     return X
+
+
+def _validated(estimator: Any, X: Any, kernel: Kernel, reset: bool) -> Any:
+    """Return an array or a table of numbers as scikit-learn checks it; its errors with the advice of this library."""
+    try:
+        return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, allow_nd=True)
+    except ValueError as error:
+        what = str(error)
+        if "contains NaN" in what and not kernel.pairwise:
+            cure = (
+                "Use mercer.kernels.Columns() or AutoEstimator(), which learn from rows with gaps, or drop or fill them"
+            )
+            raise ValueError(f"{what.splitlines()[0]} {cure}") from error
+        if not kernel.pairwise or "features, but" not in what:
+            raise
+        against = f"the {estimator.n_features_in_} training inputs, one column each"
+        raise ValueError(f"{what} X holds kernel values against {against}") from error
 
 
 def _reject_mixed_columns(X: Any, kernel: Kernel) -> None:
@@ -402,6 +415,8 @@ def _in_order(labels: Any) -> list[Any]:
 def _column(Y: Any, name: str) -> np.ndarray:
     """A list of numbers as an array; raise TypeError for anything else in it."""
     for i, item in enumerate(Y):
+        if is_missing(item) and not isinstance(item, Real):  # NaN is named with those in arrays
+            raise ValueError(f"{name}[{i}] is {item!r}; expected a number. Drop or fill missing entries first")
         if not isinstance(item, Real | np.number | np.bool_):
             others = "such as Classes(), Subsequence(2).normalized() or LabelSets()"
             why = f"since the output kernel takes vectors; for other objects pass output_kernel=..., {others}"
