@@ -182,6 +182,21 @@ def test_a_row_of_a_frame_is_explained_as_a_frame_of_one_row():
     ]
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("estimator", [AutoEstimator(effort="fast"), DependencyEstimator(output_kernel=LabelSets())])
+def test_labels_in_named_columns_come_back_so(library, estimator):
+    labels = {"up": (X[:, 0] > 0).astype(int), "down": (X[:, 0] < 0).astype(int)}
+    frame = frame_of(library, labels)
+    model = estimator.fit(X, frame)
+    found = model.predict(X)
+    assert type(found) is type(frame)
+    assert list(found.columns) == ["up", "down"]
+    np.testing.assert_array_equal(
+        np.asarray(found), estimator.fit(X, np.column_stack(list(labels.values()))).predict(X)
+    )
+    assert model.score(X, frame) > -1
+
+
 def test_two_columns_of_one_name_are_named():
     frame = pd.DataFrame(X, columns=["a", "a", "b"])
     for estimator in AutoEstimator(), DependencyEstimator(), OperatorValuedRidge():

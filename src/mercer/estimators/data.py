@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
 from numbers import Real
@@ -301,7 +301,7 @@ class TargetCodec:
     labels: str | None = None
     """The type of label sets that are not passed as sets, "list" or "tuple"."""
     columns: list[Any] | None = None
-    """The names of the columns of a frame of numbers."""
+    """The names of the columns of a frame whose rows are the outputs."""
     library: str | None = None
     """The library of that frame, "pandas" or "polars"."""
     grid: np.ndarray | None = None
@@ -313,7 +313,8 @@ class TargetCodec:
         if sparse.issparse(Y):
             return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
         if not kernel.takes_vectors:
-            return cls(None, labels=_written_labels(Y, kernel))
+            found = cls(None, labels=_written_labels(Y, kernel))
+            return replace(cls.of_frame(Y), row_shape=None) if hasattr(Y, "columns") and Y.shape[1] > 1 else found
         if is_array(Y) and Y.dtype != object:
             return cls(tuple(Y.shape[1:]))
         if is_curves(Y):
@@ -375,7 +376,7 @@ class TargetCodec:
 
     def framed(self, outputs: Collection) -> Any:
         """Return predictions as a frame with the columns of training, if outputs are the rows of one."""
-        if self.library is None:
+        if self.library is None or outputs.ndim != 2:
             return outputs
         names = {"columns" if self.library == "pandas" else "schema": self.columns}
         return import_module(self.library).DataFrame(outputs, **names)
