@@ -173,6 +173,7 @@ def test_a_preset_of_aligned_sequences(tmp_path, mercer_command):
         "takes no options"
         in mercer_command("fit", path, "-o", tmp_path / "m", "--preset", "aligned", "--alpha", "1")[2]
     )
+    assert "a model of AlignedSequences has no losses" in mercer_command("evaluate", tmp_path / "m", path)[2]
 
 
 @pytest.mark.parametrize(

@@ -313,8 +313,8 @@ class TargetCodec:
         if sparse.issparse(Y):
             return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
         if not kernel.takes_vectors:
-            found = cls(None, labels=_written_labels(Y, kernel))
-            return replace(cls.of_frame(Y), row_shape=None) if hasattr(Y, "columns") and Y.shape[1] > 1 else found
+            rows = hasattr(Y, "columns") and Y.shape[1] > 1
+            return replace(cls.of_frame(Y), row_shape=None) if rows else cls(None, labels=_written_labels(Y, kernel))
         if is_array(Y) and Y.dtype != object:
             return cls(tuple(Y.shape[1:]))
         if is_curves(Y):
