@@ -226,7 +226,10 @@ def test_text_in_another_encoding_is_to_be_saved_as_utf_8(tmp_path, fit):
     path = tmp_path / "latin.csv"
     path.write_bytes(table(more="\xe9,1,2\n").encode("latin-1"))
     said = fit("csv", path)
-    assert "Save the file as UTF-8, such as by iconv -f latin1 -t utf-8; --skip-bad leaves these records out" in said
+    assert (
+        "Save the file as UTF-8 first, such as by iconv -f latin1 -t utf-8; then correct the rest, or pass --skip-bad"
+        in said
+    )
 
 
 @pytest.mark.parametrize("reader", GOOD)

@@ -110,7 +110,7 @@ def test_bad_lines_are_named_by_number(tmp_path, mercer_command):
     status, out, err = mercer_command("fit", path, "-o", tmp_path / "model")
     assert (status, out) == (2, "")
     assert f"{path}: line 2: expected 2 columns, found 1 column; line 4" in err
-    assert "and 1 more. Correct them, or pass --skip-bad" in err
+    assert "and 1 more. Save the file as UTF-8 first" in err
     assert not (tmp_path / "model").exists()
     status, _, err = mercer_command("fit", path, "-o", tmp_path / "model", "--skip-bad", "--alpha", "0.1")
     assert status == 0

@@ -187,8 +187,8 @@ def report_bad(path: str | Path, bad: list[BadRecord], skip: bool) -> str | None
     listed = "; ".join([*map(str, bad[:SHOWN]), *more])
     if not skip:
         cure = "Correct them, or pass --skip-bad to leave them out"
-        if any(each.reason.startswith("not UTF-8") for each in bad):
-            cure = "Save the file as UTF-8, such as by iconv -f latin1 -t utf-8; --skip-bad leaves these records out"
+        if any(each.reason.startswith("not UTF-8") for each in bad):  # often all records of one category
+            cure = "Save the file as UTF-8 first, such as by iconv -f latin1 -t utf-8; then correct the rest, or pass --skip-bad"
         raise ValueError(f"{path}: {listed}. {cure}")
     return f"{path}: left out {listed}"
 
