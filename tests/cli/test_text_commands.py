@@ -203,6 +203,8 @@ def test_kernels_have_short_names(text, kernel):
         (("--loss", "hinge"), "--loss 'hinge'; expected one of zero-one"),
         (("--tokens", "all"), "--tokens 'all'; expected one of input, output, both"),
         (("--rank", "0"), "--rank 0"),
+        (("--time-limit", "0"), "--time-limit 0; expected a number of seconds above zero"),
+        (("--time-limit", "nan"), "--time-limit nan; expected a number of seconds above zero"),
     ],
 )
 def test_bad_options_get_one_line(tmp_path, pairs, mercer_command, arguments, message):
