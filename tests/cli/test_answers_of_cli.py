@@ -2,7 +2,7 @@
 
 import warnings
 
-from mercer.cli.answers import MANY, _because
+from mercer.cli.answers import NO_SHARE, _because
 from mercer.cli.console import noted
 from mercer.uncertainty import Carrier, Explanation
 
@@ -19,7 +19,7 @@ def test_explanations_leave_out_shares_of_zero_and_name_the_empty_set():
     ]
     found = Explanation("x", frozenset(), carriers, 0.1)
     assert _because(found) == "+60% word 0 -> {}; -30% word 1 -> far"
-    assert _because(Explanation("x", "", carriers[2:], 0.996)) == MANY
+    assert _because(Explanation("x", "", carriers[2:], 0.996)) == NO_SHARE
 
 
 def test_notes_have_no_advice_about_parameters_of_python():

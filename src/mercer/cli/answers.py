@@ -18,7 +18,7 @@ from mercer.io.records import Records
 from mercer.uncertainty import DoubtScale
 
 DOUBTFUL, NONE = "doubtful", "no candidate"
-MANY = "many pairs of less than 1 % each"
+NO_SHARE = "no pair has more than 0.5 %"
 ANY_OTHER = "(any other)"
 """The mark of a set that stands for every output."""
 _CARRIERS = 3  # training pairs of an explanation
@@ -173,7 +173,7 @@ def _because(explanation: Any) -> str:
         known = isinstance(one.input, str | tuple)
         given = "" if one.input is None else written(one.input) if known else f"pair {one.position + 1}"
         parts.append(f"{one.share:+.0%} {given} -> {_named(one.output)}")
-    return "; ".join(parts) or MANY
+    return "; ".join(parts) or NO_SHARE
 
 
 def _named(output: Any) -> str:

@@ -229,9 +229,7 @@ def _validated(estimator: Any, X: Any, kernel: Kernel, reset: bool) -> Any:
     except ValueError as error:
         what = str(error)
         if "contains NaN" in what and not kernel.pairwise:
-            cure = (
-                "Use mercer.kernels.Columns() or AutoEstimator(), which learn from rows with gaps, or drop or fill them"
-            )
+            cure = "Use mercer.kernels.Columns() or AutoEstimator(), which learn from rows with gaps, or fill them"
             raise ValueError(f"{what.splitlines()[0]} {cure}") from error
         if not kernel.pairwise or "features, but" not in what:
             raise

@@ -142,9 +142,7 @@ def format_of(path: str) -> str:
     suffix = Path(path).suffix.lower()
     if suffix in _OTHERS:
         known = ", ".join(each for suffixes in FORMATS.values() for each in suffixes)
-        raise ValueError(
-            f"{path}: {suffix} files are not read or written; expected one of {known}. Save it as one of these"
-        )
+        raise ValueError(f"{path}: {suffix} files are not read or written; expected one of {known}")
     return next((name for name, suffixes in FORMATS.items() if suffix in suffixes), "tsv")
 
 

@@ -121,12 +121,9 @@ class Schema:
         if (self.header and records.header) or len(records.columns) < len(self.inputs):
             _named(tuple(self.inputs), records, path)
         if self.header:
-            warnings.warn(
-                f"{path} has no column {missing[0]!r}: columns are taken by position, and the first row for a record. If that "
-                "row names the columns, let it use the names of training",
-                UserWarning,
-                stacklevel=2,
-            )
+            found = "columns are taken by position, and the first row for a record"
+            cure = "If that row names the columns, let it use the names of training"
+            warnings.warn(f"{path} has no column {missing[0]!r}: {found}. {cure}", UserWarning, stacklevel=2)
         old = list(records.columns)
         renamed = dict(zip(old, [*self.inputs, *self.outputs], strict=False))
         records.columns = {renamed.get(name, name): values for name, values in records.columns.items()}
@@ -257,9 +254,8 @@ def _named(names: Sequence[str], records: Records, path: str) -> list[str]:
         else:
             near = get_close_matches(name, known, 1)
             meant = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ValueError(
-                f"{path} has no column {name!r}{meant}; it has {', '.join(known)}{_other_separator(records)}"
-            )
+            meant += f"; it has {', '.join(known)}{_other_separator(records)}"
+            raise ValueError(f"{path} has no column {name!r}{meant}")
     return found
 
 

@@ -138,12 +138,9 @@ class CalibratedAnswers:
             values = (float(weights[j]), float(similarity[j]), float(shares[j]))
             own = None if inputs is None or j >= count(inputs) else member(inputs, j)
             carriers.append(Carrier(j, own, member(shown, i), *values))
-        asked = (
-            member(self._inputs_of(one), 0) if hasattr(x, "to_numpy") else x
-        )  # a row of a frame, as those of carriers
-        return Explanation(
-            asked, member(decode(predicted), 0), carriers, float(np.abs(np.delete(shares, largest)).sum())
-        )
+        if hasattr(x, "to_numpy"):  # a row of a frame, which is shown as those of the carriers
+            x = member(self._inputs_of(one), 0)
+        return Explanation(x, member(decode(predicted), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
 
     def _answers(self, X: Any, points: Array) -> Collection:
         """The predictions, before they have the form of the user."""
