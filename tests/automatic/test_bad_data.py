@@ -167,3 +167,13 @@ def test_a_row_far_out_spoils_nothing():
     far = np.vstack([X, [[1e9] * 3]])
     model = AutoEstimator(effort="fast").fit(far, np.append(y, 0.0))
     assert np.corrcoef(model.predict(X), y)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"y": y[:-1]}, {"y": np.where(y == y[3], np.nan, y)}, {"X": X * 1e120}, {"fitting": {"groups": [0] * 20}}],
+)
+def test_kinds_are_named_in_errors_about_kinds_alone(data):
+    with pytest.raises(ValueError, match=".") as caught:
+        AutoEstimator().fit(data.get("X", X), data.get("y", y), **data.get("fitting", {}))
+    assert "was taken for" not in str(caught.value)

@@ -30,6 +30,9 @@ WORDS = [f"word{i}" for i in range(30)]
         ((ROWS > 0).astype(int), "vectors"),
         ((rng.random((30, 60)) < 0.1).astype(int), "binary rows"),
         (sparse.csr_array(ROWS), "binary rows"),
+        (pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(ROWS)), "binary rows"),
+        (pd.get_dummies(pd.Series(["a", "b", "a"]), sparse=True), "binary rows"),
+        (pd.DataFrame({"a": pd.arrays.SparseArray([np.nan, 1.0, 2.0])}), "table"),
         (np.where(ROWS > 1, np.nan, ROWS), "table"),
         (pd.DataFrame({"a": NUMBERS, "b": WORDS}), "table"),
         (pl.DataFrame({"a": NUMBERS, "b": WORDS}), "table"),
@@ -198,3 +201,15 @@ def test_frames_with_dates_are_tables_in_pandas_and_in_polars():
             assert kind_of_inputs(frame).name == "table"
     for frame in (pd.DataFrame({"a": NUMBERS, "n": np.arange(30)}), pl.DataFrame({"a": NUMBERS, "n": np.arange(30)})):
         assert kind_of_inputs(frame).name == "vectors"
+
+
+def test_sparse_frames_are_learned_from_as_sparse_rows():
+    X = sparse.random(30, 10, 0.3, format="csr", random_state=0)
+    frame = pd.DataFrame.sparse.from_spmatrix(X, columns=[f"w{j}" for j in range(10)])
+    model = AutoEstimator(effort="fast").fit(frame, NUMBERS)
+    np.testing.assert_allclose(model.predict(frame), AutoEstimator(effort="fast").fit(X, NUMBERS).predict(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame.rename(columns={"w0": "other"}))
+    for each in (X, frame):
+        with pytest.raises(TypeError, match="X is sparse, and inputs='vectors' takes dense data; leave inputs='auto'"):
+            AutoEstimator(inputs="vectors").fit(each, NUMBERS)

@@ -222,6 +222,16 @@ def test_good_files_are_read_with_either_end_of_lines_and_with_both(tmp_path, fi
         fit(reader, written(tmp_path, reader, change(GOOD[reader])))
 
 
+def test_text_in_another_encoding_is_to_be_saved_as_utf_8(tmp_path, fit):
+    path = tmp_path / "latin.csv"
+    path.write_bytes(table(more="\xe9,1,2\n").encode("latin-1"))
+    said = fit("csv", path)
+    assert (
+        "Save the file as UTF-8 first, such as by iconv -f latin1 -t utf-8; then correct the rest, or pass --skip-bad"
+        in said
+    )
+
+
 @pytest.mark.parametrize("reader", GOOD)
 def test_folders_are_no_files(tmp_path, fit, reader):
     path = tmp_path / f"folder.{reader if reader != 'curve' else 'csv'}"

@@ -255,3 +255,19 @@ def test_nonsense_in_every_format_gets_one_line(tmp_path, mercer_command, suffix
     (tmp_path / f"folder{suffix}").mkdir()
     assert mercer_command("fit", tmp_path / f"folder{suffix}", "--output", "y", "-o", model)[0] == 2
     assert "no such file" in mercer_command("fit", tmp_path / f"none{suffix}", "--output", "y", "-o", model)[2]
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".json", ".gz", ".npz", ".HTML"])
+def test_files_of_other_formats_are_refused_by_name(tmp_path, mercer_command, suffix):
+    good, other = tmp_path / "good.csv", tmp_path / f"pairs.csv{suffix}"
+    good.write_text("a,b\n" + "".join(f"{i},{2 * i}\n" for i in range(10)))
+    other.write_bytes(good.read_bytes())
+    refused = f"{suffix.lower()} files are not read or written; expected one of .csv, .tsv"
+    code, _, err = mercer_command("fit", other, "--output", "b", "-o", tmp_path / "model")
+    assert (code, refused in err) == (2, True)
+    options = ("--output", "b", "--effort", "fast", "-o", tmp_path / "model")
+    assert mercer_command("fit", other, *options, "--format", "csv")[0] == 0
+    code, out, _ = mercer_command("predict", tmp_path / "model", other)  # in the format that was named in training
+    assert (code, out.splitlines()[0]) == (0, "a,b,prediction,doubt,mark")
+    code, _, err = mercer_command("predict", tmp_path / "model", good, "-o", tmp_path / f"answers{suffix}")
+    assert (code, refused in err) == (2, True)

@@ -36,6 +36,19 @@ def model(tmp_path, pairs):
     return tmp_path / "model"
 
 
+def test_a_header_with_other_names_is_not_taken_for_a_record_without_a_word(tmp_path, mercer_command):
+    pairs, other = tmp_path / "pairs.tsv", tmp_path / "other.tsv"
+    rows = "".join(f"{word}\t{word.translate(TABLE)}\n" for word in TRAIN)
+    pairs.write_text(f"typo\tword\n{rows}", encoding="utf-8")
+    other.write_text("a\tb\tc\nabcd\t\t\n", encoding="utf-8")
+    assert mercer_command("fit", pairs, "-o", tmp_path / "model", "--preset", "strings")[0] == 0
+    for command in ("predict", tmp_path / "model", pairs), ("predict", tmp_path / "model", other):
+        status, _, err = mercer_command(*command)
+        assert status == 0
+        told = "has no column 'typo': columns are taken by position, and the first row for a record" in err
+        assert told == (command[-1] is other)
+
+
 def test_from_two_columns_to_answers_nobody_has_seen(tmp_path, pairs, mercer_command):
     status, out, err = mercer_command("fit", pairs, "-o", tmp_path / "model", "--output-kernel", "spectrum:3")
     assert (status, out) == (0, f"{tmp_path / 'model'}\n")
@@ -97,7 +110,7 @@ def test_bad_lines_are_named_by_number(tmp_path, mercer_command):
     status, out, err = mercer_command("fit", path, "-o", tmp_path / "model")
     assert (status, out) == (2, "")
     assert f"{path}: line 2: expected 2 columns, found 1 column; line 4" in err
-    assert "and 1 more. Correct them, or pass --skip-bad" in err
+    assert "and 1 more. Save the file as UTF-8 first" in err
     assert not (tmp_path / "model").exists()
     status, _, err = mercer_command("fit", path, "-o", tmp_path / "model", "--skip-bad", "--alpha", "0.1")
     assert status == 0
@@ -160,6 +173,7 @@ def test_a_preset_of_aligned_sequences(tmp_path, mercer_command):
         "takes no options"
         in mercer_command("fit", path, "-o", tmp_path / "m", "--preset", "aligned", "--alpha", "1")[2]
     )
+    assert "a model of AlignedSequences has no losses" in mercer_command("evaluate", tmp_path / "m", path)[2]
 
 
 @pytest.mark.parametrize(
@@ -189,6 +203,8 @@ def test_kernels_have_short_names(text, kernel):
         (("--loss", "hinge"), "--loss 'hinge'; expected one of zero-one"),
         (("--tokens", "all"), "--tokens 'all'; expected one of input, output, both"),
         (("--rank", "0"), "--rank 0"),
+        (("--time-limit", "0"), "--time-limit 0; expected a number of seconds above zero"),
+        (("--time-limit", "nan"), "--time-limit nan; expected a number of seconds above zero"),
     ],
 )
 def test_bad_options_get_one_line(tmp_path, pairs, mercer_command, arguments, message):

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer import DependencyEstimator, NeighborsEstimator, OperatorValuedRidge
+from mercer import AutoEstimator, DependencyEstimator, NeighborsEstimator, OperatorValuedRidge
 from mercer.kernels import Classes, Columns, Gaussian, LabelSets, Linear, Subsequence
 from mercer.operators import Separable
 from mercer.report import explanation_table
@@ -83,6 +83,8 @@ def test_rows_to_objects_weights_groups_and_answers(tmp_path):
     model = DependencyEstimator(Columns(), Subsequence(2).normalized(), alpha=0.01)
     model.fit(frame, words, sample_weight=np.arange(40.0), groups=np.arange(40) // 2)
     assert set(model.predict(frame)) <= set(words)
+    for row in frame.iloc[[3]], frame.iloc[3]:
+        assert str(model.explain(row)).splitlines()[0].startswith("Table(age=")
     explained = explanation_table(model.explain(frame.iloc[[3]], k=2))
     assert "Table(age=" in explained.rows[0][1]
     loaded = mercer.load(mercer.save(model, tmp_path / "model"))
@@ -178,3 +180,39 @@ def test_a_row_of_a_frame_is_explained_as_a_frame_of_one_row():
     assert [(each.position, each.share) for each in row.carriers] == [
         (each.position, each.share) for each in frame.carriers
     ]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("estimator", [AutoEstimator(effort="fast"), DependencyEstimator(output_kernel=LabelSets())])
+def test_labels_in_named_columns_come_back_so(library, estimator):
+    labels = {"up": (X[:, 0] > 0).astype(int), "down": (X[:, 0] < 0).astype(int)}
+    frame = frame_of(library, labels)
+    model = estimator.fit(X, frame)
+    found = model.predict(X)
+    assert type(found) is type(frame)
+    assert list(found.columns) == ["up", "down"]
+    np.testing.assert_array_equal(
+        np.asarray(found), estimator.fit(X, np.column_stack(list(labels.values()))).predict(X)
+    )
+    assert model.score(X, frame) > -1
+
+
+def test_two_columns_of_one_name_are_named():
+    frame = pd.DataFrame(X, columns=["a", "a", "b"])
+    for estimator in AutoEstimator(), DependencyEstimator(), OperatorValuedRidge():
+        with pytest.raises(ValueError, match="X has several columns called a; expected distinct names. Rename them$"):
+            estimator.fit(frame, X[:, 0])
+
+
+def test_gaps_in_numbers_are_named_with_what_takes_them():
+    gaps = np.where(np.eye(30, 3), np.nan, X)
+    with pytest.raises(ValueError, match=r"X contains NaN. Use mercer.kernels.Columns\(\) or AutoEstimator\(\)"):
+        DependencyEstimator().fit(gaps, X[:, 0])
+
+
+@pytest.mark.parametrize("missing", [None, pd.NA])
+@pytest.mark.parametrize("estimator", [AutoEstimator(outputs="numbers"), DependencyEstimator()])
+def test_missing_outputs_are_named(missing, estimator):
+    y = pd.Series([missing, *range(29)], dtype="object" if missing is None else "Int64")
+    with pytest.raises(ValueError, match=r"y\[0\] is .*; expected a number. Drop or fill missing entries first$"):
+        estimator.fit(X, y)

@@ -13,6 +13,7 @@ from sklearn.svm import SVR
 
 import mercer
 from mercer import (
+    AutoEstimator,
     CurveRidge,
     DependencyEstimator,
     EntangledRidge,
@@ -226,6 +227,26 @@ def test_standard_deviations_are_those_of_a_gaussian_process(intercept):
         process = GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.2), optimizer=None).fit(X, Y[:, 0])
         ratio = process.predict(new, return_std=True)[1] / expected
         np.testing.assert_allclose(ratio, ratio[0])
+
+
+def test_coverage_that_cannot_be_promised_names_what_it_was_calibrated_by():
+    X, Y = data(24)
+    groups = np.repeat(np.arange(8), 3)
+    grouped, plain = clone(RIDGE).fit(X, Y, groups=groups), clone(RIDGE).fit(X, Y)
+    in_groups, by = "by 8 calibration groups: some regions are infinite. Use more groups", lambda x: x[0] > 0
+    for model in grouped, clone(RIDGE).fit(X[:6], Y[:6]).calibrate(X, Y, groups):
+        for ask in model.predict_interval, model.predict_ellipsoid:
+            with pytest.warns(NumericalWarning, match=in_groups):
+                ask(X, 0.95)
+    with pytest.warns(NumericalWarning, match="by those of its label among 8 calibration groups: "):
+        grouped.predict_interval(X, 0.95, by=by)
+    for model in plain, grouped.calibrate(X, Y):
+        with pytest.warns(NumericalWarning, match="by 24 calibration pairs: some regions are infinite. Use more pairs"):
+            model.predict_interval(X, 0.99)
+    with pytest.warns(UserWarning, match="are copies of others"):
+        copies = AutoEstimator(effort="fast").fit(X[groups], Y[groups])
+    with pytest.warns(NumericalWarning, match=r"by 8 calibration pairs \(copies count as one\): "):
+        copies.predict_interval(X, 0.95)
 
 
 @pytest.mark.parametrize("groups", [None, np.repeat(np.arange(8), 3)])

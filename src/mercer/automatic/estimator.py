@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from typing import Any, Self
 
@@ -38,6 +39,8 @@ from mercer.uncertainty import PredictionSet
 from mercer.uncertainty.doubts import ScoredAnswers
 
 _EVERY = int(np.iinfo(np.int32).max)
+_OF_KIND = re.compile(r"[Xy] (has shape|has the column|is ragged)")
+"""Beginnings of errors of values that another kind of inputs or outputs might cure."""
 _SHARES = 10**7  # most shares of classes from which probabilities are learned in `fit`
 
 
@@ -297,6 +300,8 @@ class AutoEstimator(ChoosesWords):
         try:
             return check_pairs(shim, X, y, *further)
         except (TypeError, ValueError) as error:
+            if isinstance(error, ValueError) and not _OF_KIND.match(str(error)):
+                raise
             taken = f"X was taken for {kinds[0].name} ({kinds[0].reason}), y for {kinds[1].name} ({kinds[1].reason})"
             raise type(error)(
                 f"{str(error).rstrip('.')}. {taken}; inputs=... and outputs=... name another kind"

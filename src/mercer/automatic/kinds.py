@@ -55,10 +55,14 @@ def kind_of_inputs(X: Any, asked: str = "auto") -> Kind:
     ('strings', 'vectors')
     """
     if asked != "auto":
+        if asked in ("vectors", "images") and (sparse.issparse(X) or _is_sparse_frame(X)):
+            raise TypeError(f"X is sparse, and inputs={asked!r} takes dense data; leave inputs='auto', or make X dense")
         return _named(asked, "inputs", INPUTS)
     reject_text(X, "X")
     if sparse.issparse(X):
         return Kind("binary rows", "X is a sparse matrix")
+    if _is_sparse_frame(X):
+        return Kind("binary rows", "X is a frame of sparse columns")
     if is_curves(X):
         return Kind("vectors", "X holds curves at positions of their own, interpolated on a common grid")
     if _is_frame(X) and not _is_numbers(X):
@@ -234,6 +238,11 @@ def _all(collection: Any, kind: type) -> bool:
 
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def _is_sparse_frame(X: Any) -> bool:
+    """True for a frame of pandas whose columns are all sparse, without gaps."""
+    return _is_frame(X) and hasattr(X, "sparse") and not X.isna().any(axis=None)
 
 
 def _is_numbers(frame: Any) -> bool:

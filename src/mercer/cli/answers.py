@@ -18,6 +18,7 @@ from mercer.io.records import Records
 from mercer.uncertainty import DoubtScale
 
 DOUBTFUL, NONE = "doubtful", "no candidate"
+NO_SHARE = "no pair has more than 0.5 %"
 ANY_OTHER = "(any other)"
 """The mark of a set that stands for every output."""
 _CARRIERS = 3  # training pairs of an explanation
@@ -159,19 +160,22 @@ def _covered(model: FileModel, X: Any, coverage: float, candidates: Any) -> Iter
                 yield {f"{side}_{name}": v for name, low, up in ends for side, v in (("lower", low), ("upper", up))}
         return
     for found in estimator.predict_set(X, coverage, candidates):
-        named = [*map(written, found.objects), *[ANY_OTHER] * found.any_object]
+        named = [*map(_named, found.objects), *[ANY_OTHER] * found.any_object]
         yield {"set": " | ".join(named), "set_size": len(found.objects)}
 
 
 def _because(explanation: Any) -> str:
+    """The training pairs of largest share, but for those that round to 0 %."""
     parts = []
     for one in explanation.carriers:
-        given = (
-            ""
-            if one.input is None
-            else written(one.input)
-            if isinstance(one.input, str | tuple)
-            else f"pair {one.position + 1}"
-        )
-        parts.append(f"{one.share:+.0%} {given} -> {written(one.output)}")
-    return "; ".join(parts)
+        if f"{abs(one.share):.0%}" == "0%":
+            continue
+        known = isinstance(one.input, str | tuple)
+        given = "" if one.input is None else written(one.input) if known else f"pair {one.position + 1}"
+        parts.append(f"{one.share:+.0%} {given} -> {_named(one.output)}")
+    return "; ".join(parts) or NO_SHARE
+
+
+def _named(output: Any) -> str:
+    """An output as text, {} for a set without labels."""
+    return written(output) or ("" if isinstance(output, str) else "{}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 Say = Callable[[str], None]
+_OF_PARAMETERS = re.compile(r"\. [^.]*\bsample_weight\b[^.]*$")
 
 
 class Stopped(Exception):
@@ -43,12 +45,12 @@ def check_output(output: Path, what: str, *read: str | Path) -> None:
 
 @contextmanager
 def noted(tell: Say) -> Iterator[None]:
-    """Report warnings as plain lines, each once."""
+    """Report warnings as plain lines, each once, without advice about parameters that the command has not."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        tell(f"note: {message}")
+        tell(f"note: {_OF_PARAMETERS.sub('', message)}")
 
 
 def shortened(text: str, width: int) -> str:

@@ -169,9 +169,7 @@ def assessed(model: FileModel, test: PairsFile, tell: Say, folds: int | None = N
     """Return the evaluation of a model on the pairs of a file."""
     path = test.path
     if not isinstance(model.estimator, ObjectEstimator):
-        raise ValueError(
-            f"the model is a {type(model.estimator).__name__}, which has no losses; fit without --preset aligned"
-        )
+        raise ValueError(f"a model of {type(model.estimator).__name__} has no losses; fit without --preset aligned")
     records = read_for(model, path, with_outputs=True, masks=test.masks)
     missing = [name for name in model.schema.outputs if name not in records.columns]
     if missing:

@@ -60,13 +60,15 @@ def predict(  # noqa: PLR0913
     form: str | None = None,
 ) -> int:
     """Answer every record of a file; return the number of records that could not be used. Answers already written are kept."""
-    written = "jsonl" if as_json else written_format(output, inputs)
     found = loaded(model)
+    form = form or found.settings.get("form")
+    written = "jsonl" if as_json else written_format(output, inputs, form)
     pictures = output is not None and output.suffix == "" and _has_pictures(found)
     if output is not None and not (pictures and output.is_dir()):
         check_output(output, "the answers", model, inputs)
     question.check(found)
-    records = read_for(found, inputs, header, form)
+    with noted(tell):
+        records = read_for(found, inputs, header, form)
     choices = None if candidates is None else read_candidates(found, candidates, tell)
     X, kept, bad = found.inputs_of(records)
     bad = [*records.bad, *bad]

@@ -99,6 +99,8 @@ class FitOptions:
             known = choices.LOSSES if name == "loss" else known
             if value is not None and value not in known:
                 raise ValueError(f"--{name} {value!r}; expected one of {', '.join(known)}")
+        if self.time_limit is not None and not 0 < self.time_limit < float("inf"):
+            raise ValueError(f"--time-limit {self.time_limit:g}; expected a number of seconds above zero")
         for name, known in (("input_kind", INPUTS), ("output_kind", OUTPUTS)):
             value = getattr(self, name)
             if value not in ("auto", *known):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
 from numbers import Real
@@ -34,6 +34,7 @@ from mercer.estimators.in_blocks import check_block_inputs, inputs_in_blocks, ou
 from mercer.kernels.base import Kernel
 from mercer.solvers.kernel_values import sub_inputs
 from mercer.structures.curves import is_curves, on_grid
+from mercer.structures.tables import require_distinct
 
 
 @dataclass
@@ -202,15 +203,10 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
     reject_empty(X, "X")
     foreign = is_array(X) and not is_numpy_array(X)
     if (kernel.takes_vectors or kernel.pairwise) and not foreign:
+        require_distinct(list(getattr(X, "columns", ())), "X")
         _reject_mixed_columns(X, kernel)
         if _numeric(X):
-            try:
-                X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, allow_nd=True)
-            except ValueError as error:
-                if not kernel.pairwise or "features, but" not in str(error):
-                    raise
-                against = f"the {estimator.n_features_in_} training inputs, one column each"
-                raise ValueError(f"{error} X holds kernel values against {against}") from error
+            X = _validated(estimator, X, kernel, reset)
         elif kernel.takes_vectors:
             X = validate_data(estimator, kernel.check(X, "X"), reset=reset, dtype=np.float64)
     named = hasattr(X, "columns")
@@ -224,6 +220,21 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
     if kernel.takes_vectors and foreign:
         _check_feature_count(estimator, X, reset)
     return X
+
+
+def _validated(estimator: Any, X: Any, kernel: Kernel, reset: bool) -> Any:
+    """Return an array or a table of numbers as scikit-learn checks it; its errors with the advice of this library."""
+    try:
+        return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, allow_nd=True)
+    except ValueError as error:
+        what = str(error)
+        if "contains NaN" in what and not kernel.pairwise:
+            cure = "Use mercer.kernels.Columns() or AutoEstimator(), which learn from rows with gaps, or fill them"
+            raise ValueError(f"{what.splitlines()[0]} {cure}") from error
+        if not kernel.pairwise or "features, but" not in what:
+            raise
+        against = f"the {estimator.n_features_in_} training inputs, one column each"
+        raise ValueError(f"{what} X holds kernel values against {against}") from error
 
 
 def _reject_mixed_columns(X: Any, kernel: Kernel) -> None:
@@ -288,7 +299,7 @@ class TargetCodec:
     labels: str | None = None
     """The type of label sets that are not passed as sets, "list" or "tuple"."""
     columns: list[Any] | None = None
-    """The names of the columns of a frame of numbers."""
+    """The names of the columns of a frame whose rows are the outputs."""
     library: str | None = None
     """The library of that frame, "pandas" or "polars"."""
     grid: np.ndarray | None = None
@@ -300,7 +311,8 @@ class TargetCodec:
         if sparse.issparse(Y):
             return cls(tuple(Y.shape[1:]) if kernel.takes_vectors else None, type(Y).__name__)
         if not kernel.takes_vectors:
-            return cls(None, labels=_written_labels(Y, kernel))
+            rows = hasattr(Y, "columns") and Y.shape[1] > 1
+            return replace(cls.of_frame(Y), row_shape=None) if rows else cls(None, labels=_written_labels(Y, kernel))
         if is_array(Y) and Y.dtype != object:
             return cls(tuple(Y.shape[1:]))
         if is_curves(Y):
@@ -362,7 +374,7 @@ class TargetCodec:
 
     def framed(self, outputs: Collection) -> Any:
         """Return predictions as a frame with the columns of training, if outputs are the rows of one."""
-        if self.library is None:
+        if self.library is None or outputs.ndim != 2:
             return outputs
         names = {"columns" if self.library == "pandas" else "schema": self.columns}
         return import_module(self.library).DataFrame(outputs, **names)
@@ -402,6 +414,8 @@ def _in_order(labels: Any) -> list[Any]:
 def _column(Y: Any, name: str) -> np.ndarray:
     """A list of numbers as an array; raise TypeError for anything else in it."""
     for i, item in enumerate(Y):
+        if is_missing(item) and not isinstance(item, Real):  # NaN is named with those in arrays
+            raise ValueError(f"{name}[{i}] is {item!r}; expected a number. Drop or fill missing entries first")
         if not isinstance(item, Real | np.number | np.bool_):
             others = "such as Classes(), Subsequence(2).normalized() or LabelSets()"
             why = f"since the output kernel takes vectors; for other objects pass output_kernel=..., {others}"

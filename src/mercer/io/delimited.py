@@ -23,7 +23,7 @@ _PAIR, _INFLECTED = ("input", "output"), ("lemma", "form", "tags")
 
 
 def read_csv(path: str, options: ReadOptions) -> Records:
-    """Read columns separated by commas, or by semicolons if the first line has no comma."""
+    """Read columns separated by commas, or if the first line has none, by semicolons, tabs or vertical bars."""
     return _read(path, options, None)
 
 
@@ -50,6 +50,8 @@ def _read(path: str, options: ReadOptions, separator: str | None) -> Records:
         check_names(path, rows[0][0], first)
         names = first
         del rows[0]
+        if not rows and bad:
+            raise ValueError(f"{path}: {bad[0]}")
         if not rows:
             raise ValueError(f"{path}: line 1 holds names of columns ({', '.join(names)}) and nothing follows them")
     else:
@@ -80,7 +82,8 @@ def _rows(path: str, bad: list[BadRecord], separator: str | None) -> Iterator[Ro
         return
     head = next(source, None)
     if head is not None:
-        yield from _quoted(chain([head], source), ";" if "," not in head and ";" in head else ",", numbers, bad)
+        found = next((each for each in ",;\t|" if each in head), ",")
+        yield from _quoted(chain([head], source), found, numbers, bad)
 
 
 def _quoted(source: Iterator[str], separator: str, numbers: list[int], bad: list[BadRecord]) -> Iterator[Row]:

@@ -118,6 +118,11 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "images": (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp"),
 }
 """Formats, and the suffixes of their files; a folder holds images."""
+_OTHERS = {
+    ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".html", ".htm", ".xml", ".pdf", ".doc", ".docx", ".gz", ".zip", ".bz2", ".xz",
+    ".zst", ".7z", ".tar", ".tgz", ".feather", ".arrow", ".h5", ".hdf5", ".npy", ".npz", ".mat", ".pkl", ".pickle", ".joblib",
+}  # fmt: skip
+"""Suffixes of files that are not tab-separated text."""
 _MODULES = {
     "csv": "delimited", "tsv": "delimited", "inflections": "delimited", "jsonl": "json_lines", "parquet": "parquet",
     "sdf": "molecules", "smiles": "molecules", "mgf": "spectra", "msp": "spectra", "fasta": "fasta", "images": "images",
@@ -125,7 +130,7 @@ _MODULES = {
 
 
 def format_of(path: str) -> str:
-    """Return the format of a file by its suffix; tab-separated text if it is unknown.
+    """Return the format of a file by its suffix; tab-separated text if it is unknown, unless it is known for something else.
 
     Examples
     --------
@@ -135,6 +140,9 @@ def format_of(path: str) -> str:
     if path != "-" and Path(path).is_dir():
         return "images"
     suffix = Path(path).suffix.lower()
+    if suffix in _OTHERS:
+        known = ", ".join(each for suffixes in FORMATS.values() for each in suffixes)
+        raise ValueError(f"{path}: {suffix} files are not read or written; expected one of {known}")
     return next((name for name, suffixes in FORMATS.items() if suffix in suffixes), "tsv")
 
 
@@ -176,7 +184,10 @@ def report_bad(path: str | Path, bad: list[BadRecord], skip: bool) -> str | None
     more = [f"and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
     listed = "; ".join([*map(str, bad[:SHOWN]), *more])
     if not skip:
-        raise ValueError(f"{path}: {listed}. Correct them, or pass --skip-bad to leave them out")
+        cure = "Correct them, or pass --skip-bad to leave them out"
+        if any(each.reason.startswith("not UTF-8") for each in bad):  # often all records of one category
+            cure = "Save the file as UTF-8 first, such as by iconv -f latin1 -t utf-8; then correct the rest, or pass --skip-bad"
+        raise ValueError(f"{path}: {listed}. {cure}")
     return f"{path}: left out {listed}"
 
 

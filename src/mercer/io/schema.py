@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -80,6 +81,7 @@ class Schema:
             columns = ", ".join(records.columns)
             raise ValueError(
                 f"{path} has the columns {columns}; name those to learn from and the one to learn by --input and --output"
+                f"{_other_separator(records)}"
             )
         twice = [name for name in inputs if name in outputs]
         if twice:
@@ -118,6 +120,10 @@ class Schema:
             return records
         if (self.header and records.header) or len(records.columns) < len(self.inputs):
             _named(tuple(self.inputs), records, path)
+        if self.header:
+            found = "columns are taken by position, and the first row for a record"
+            cure = "If that row names the columns, let it use the names of training"
+            warnings.warn(f"{path} has no column {missing[0]!r}: {found}. {cure}", UserWarning, stacklevel=2)
         old = list(records.columns)
         renamed = dict(zip(old, [*self.inputs, *self.outputs], strict=False))
         records.columns = {renamed.get(name, name): values for name, values in records.columns.items()}
@@ -248,5 +254,16 @@ def _named(names: Sequence[str], records: Records, path: str) -> list[str]:
         else:
             near = get_close_matches(name, known, 1)
             meant = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ValueError(f"{path} has no column {name!r}{meant}; it has {', '.join(known)}")
+            meant += f"; it has {', '.join(known)}{_other_separator(records)}"
+            raise ValueError(f"{path} has no column {name!r}{meant}")
     return found
+
+
+def _other_separator(records: Records) -> str:
+    """Advice about a single column of text whose first line holds commas or semicolons."""
+    if records.typed or len(records.columns) > 1:
+        return ""
+    ((name, values),) = records.columns.items()
+    first = name if records.header else str(next(iter(values), ""))
+    found = next((word for sign, word in ((",", "commas"), (";", "semicolons"), ("|", "bars")) if sign in first), None)
+    return f". If columns are separated by {found}, name the file .csv, or pass --format csv" if found else ""

@@ -75,15 +75,15 @@ class _Columns:
         self.rows += rows
 
 
-def written_format(output: Path | None, source: str) -> str:
-    """Return the format of answers: by the suffix of the output, or else that of the inputs if it can be written.
+def written_format(output: Path | None, source: str, form: str | None = None) -> str:
+    """Return the format of answers: by the suffix of the output, or else that of the inputs (`form`) if it can be written.
 
     Examples
     --------
     >>> written_format(Path("out.parquet"), "new.csv"), written_format(None, "molecules.sdf"), written_format(None, "-")
     ('parquet', 'csv', 'tsv')
     """
-    form = format_of(str(output) if output is not None and output.suffix else source)
+    form = format_of(str(output)) if output is not None and output.suffix else form or format_of(source)
     return form if form in WRITTEN and not (form == "parquet" and output is None) else "csv"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from numbers import Real
@@ -88,7 +89,8 @@ class Table:
         read, _ = _columns_of(frame, name)
         missing, more = ([c for c in a if c not in b] for a, b in ((kinds, read), (read, kinds)))
         if missing or more:
-            found = [f"lacks the columns {missing}"] * bool(missing) + [f"has the columns {more} more"] * bool(more)
+            found = [f"lacks the columns {missing}"] * bool(missing)
+            found += [f"has columns that training did not have: {more}"] * bool(more)
             raise ValueError(f"{name} {' and '.join(found)}; expected the columns of training, {list(kinds)}")
         return cls({c: _converted(read[c], kind, f"{name}[{c!r}]") for c, kind in kinds.items()}, dict(kinds))
 
@@ -154,7 +156,7 @@ def _columns_of(frame: Any, name: str) -> tuple[dict[str, np.ndarray], dict[str,
         pairs = [(column, _plain(values)) for column, values in frame.items()]
     elif hasattr(frame, "columns") or hasattr(frame, "column_names"):
         names = list(getattr(frame, "column_names", frame.columns))
-        _require_distinct(names, name)
+        require_distinct(names, name)
         series = list(_narwhals().from_native(frame, eager_only=True).iter_columns())
         known = {str(c): "category" for c, one in zip(names, series, strict=True) if _is_categorical(one.dtype)}
         pairs = [(column, _typed(one)) for column, one in zip(names, series, strict=True)]
@@ -168,7 +170,7 @@ def _columns_of(frame: Any, name: str) -> tuple[dict[str, np.ndarray], dict[str,
                 "is a single column, or array.reshape(1, -1) if it is a single row"
             )
         pairs = [(f"x{j}", _plain(rows[:, j])) for j in range(rows.shape[1])]
-    _require_distinct([str(column) for column, _ in pairs], name)
+    require_distinct([str(column) for column, _ in pairs], name)
     lengths = {len(values) for _, values in pairs}
     if len(lengths) > 1:
         raise ValueError(f"{name} has columns of {sorted(lengths)} values; expected columns of one length")
@@ -181,8 +183,9 @@ def _columns_of(frame: Any, name: str) -> tuple[dict[str, np.ndarray], dict[str,
     return {str(column): values for column, values in pairs}, known
 
 
-def _require_distinct(names: list[Any], name: str) -> None:
-    twice = sorted({str(column) for column in names if names.count(column) > 1})
+def require_distinct(names: list[Any], name: str) -> None:
+    """Raise ValueError for names of columns that occur more than once."""
+    twice = sorted(str(column) for column, times in Counter(names).items() if times > 1)
     if twice:
         raise ValueError(f"{name} has several columns called {', '.join(twice)}; expected distinct names. Rename them")
 

@@ -138,6 +138,8 @@ class CalibratedAnswers:
             values = (float(weights[j]), float(similarity[j]), float(shares[j]))
             own = None if inputs is None or j >= count(inputs) else member(inputs, j)
             carriers.append(Carrier(j, own, member(shown, i), *values))
+        if hasattr(x, "to_numpy"):  # a row of a frame, which is shown as those of the carriers
+            x = member(self._inputs_of(one), 0)
         return Explanation(x, member(decode(predicted), 0), carriers, float(np.abs(np.delete(shares, largest)).sum()))
 
     def _answers(self, X: Any, points: Array) -> Collection:

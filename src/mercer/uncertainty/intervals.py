@@ -103,7 +103,7 @@ class IntervalAnswers(CalibratedAnswers):
                 at = fits(int(i))[known]
                 lower[i] = -quantiles(half - at, stratum.weights, own[None], wanted)[0]
                 upper[i] = quantiles(half + at, stratum.weights, own[None], wanted)[0]
-        self._warn_infinite(upper, wanted, len(errors))
+        self._warn_infinite(upper, wanted, pairs, by)
         slack = self._slack.reshape(self._codec.row_shape)
         return Intervals(self._shaped(lower), self._shaped(upper), bool(simultaneous), slack)
 
@@ -127,7 +127,7 @@ class IntervalAnswers(CalibratedAnswers):
         scores = (self._left_out_lengths_ if left_out else lengths(factor, errors))[:, None]
         for stratum in strata(pairs, inputs, by, weights):
             radii[stratum.new] = quantiles(scores[stratum.known], stratum.weights, stratum.own, wanted)[:, 0]
-        self._warn_infinite(radii, wanted, len(scores))
+        self._warn_infinite(radii, wanted, pairs, by)
         slack = float(np.sqrt(np.sum(lengths(factor, np.diag(self._slack)) ** 2)))
         return Ellipsoids(self._shaped(centers), factor, radii, slack)
 
@@ -264,7 +264,12 @@ class IntervalAnswers(CalibratedAnswers):
             errors = self._training_vectors - left_out
         return lambda i: np.clip(free[i] - left_out_shifts(rows[i], errors, groups), low, high)
 
-    def _warn_infinite(self, ends: np.ndarray, wanted: float, pairs: int) -> None:
+    def _warn_infinite(self, ends: np.ndarray, wanted: float, pairs: KnownPairs, by: Any) -> None:
         if np.isinf(ends).any():
-            message = f"coverage={wanted:g} cannot be promised for every input by {pairs} calibration pairs (those of its label)"
-            warnings.warn(f"{message}: some regions are infinite. Use more pairs", NumericalWarning, stacklevel=3)
+            named = pairs.groups if pairs.groups is self._held_groups_ else self._groups
+            unit = "pairs" if named is None else "groups"
+            number = pairs.size if pairs.groups is None else len(np.unique(pairs.groups))
+            copies = " (copies count as one)" if named is None and number < pairs.size else ""
+            known = f"{'' if by is None else 'those of its label among '}{number} calibration {unit}{copies}"
+            message = f"coverage={wanted:g} cannot be promised for every input by {known}: some regions are infinite"
+            warnings.warn(f"{message}. Use more {unit}", NumericalWarning, stacklevel=3)
