@@ -73,7 +73,7 @@ def _found(members: list[Member], scorer: Scorer) -> tuple[Mixing, list[Member]]
 
 
 def _residuals(points: list[np.ndarray], scorer: Scorer) -> np.ndarray | None:
-    """What left-out points leave of the outputs that are compared, in coordinates of their feature space."""
+    """Return what left-out points leave of the outputs that are compared, in coordinates of their feature space."""
     problem, rows = scorer.problem, scorer.rows
     some = replace(problem, outputs=take(problem.outputs, rows), targets=to_numpy(problem.targets)[rows])
     return feature_residuals(some, points)
