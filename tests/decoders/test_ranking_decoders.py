@@ -248,12 +248,12 @@ def test_the_contract_of_estimators_holds_for_rankings(kernel):
 def test_frames_of_ranks_and_candidates_for_each_input():
     X, y = noisy_rankings(30, 4, 5)
     model = DependencyEstimator(output_kernel=Kemeny(), alpha=0.1).fit(X, pd.DataFrame(y, columns=list("abcd")))
-    assert (
-        model.predict(X).tolist()
-        == DependencyEstimator(output_kernel=Kemeny(), alpha=0.1).fit(X, y).predict(X).tolist()
-    )
+    found, plain = model.predict(X), DependencyEstimator(output_kernel=Kemeny(), alpha=0.1).fit(X, y)
+    assert list(found.columns) == list("abcd")
+    assert found.to_numpy().tolist() == plain.predict(X).tolist()
     own = [[[0, 1, 2, 3], [3, 2, 1, 0]], [[1, 0, 2, 3]]]
-    assert model.predict(X[:2], candidates=own)[1].tolist() == [1, 0, 2, 3]
+    assert plain.predict(X[:2], candidates=own)[1].tolist() == [1, 0, 2, 3]
+    assert model.predict(X[:2], candidates=own).iloc[1].tolist() == [1, 0, 2, 3]
     with pytest.raises(ValueError, match=r"candidates\[1\] gives rank 1 to items 0 and 1"):
         model.predict(X[:1], candidates=[[0, 1, 2, 3], [1, 1, 2, 3]])
 
