@@ -1,9 +1,12 @@
 """Separators of tables, and what is said where they are other ones."""
 
+from pathlib import Path
+
 import pytest
 
 from mercer.io.records import ReadOptions, read
 from mercer.io.schema import Asked, Schema
+from mercer.io.writers import written_format
 
 ROWS = [("rooms", "heat", "sold"), *[(str(i), str(i * i), str(3 * i)) for i in range(9)]]
 
@@ -44,3 +47,10 @@ def test_a_quote_that_is_not_closed_is_named_where_no_row_is_left(tmp_path):
     (tmp_path / "quote.csv").write_text('a,b\n1,"2\n3,4\n')
     with pytest.raises(ValueError, match=r"quote.csv: line 2: .*; expected quotes that are closed"):
         read(tmp_path / "quote.csv")
+
+
+def test_answers_are_not_written_into_files_of_other_formats():
+    with pytest.raises(ValueError, match="answers are not written as sdf; expected csv, tsv, jsonl, parquet"):
+        written_format(Path("answers.sdf"), "new.csv")
+    assert written_format(None, "new.sdf") == "csv"
+    assert written_format(Path("answers.txt"), "new.csv") == "tsv"

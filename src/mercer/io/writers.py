@@ -83,7 +83,11 @@ def written_format(output: Path | None, source: str, form: str | None = None) ->
     >>> written_format(Path("out.parquet"), "new.csv"), written_format(None, "molecules.sdf"), written_format(None, "-")
     ('parquet', 'csv', 'tsv')
     """
-    form = format_of(str(output)) if output is not None and output.suffix else form or format_of(source)
+    if output is not None and output.suffix:
+        form = format_of(str(output))
+        if form not in WRITTEN:
+            raise ValueError(f"{output}: answers are not written as {form}; expected {', '.join(WRITTEN)}")
+    form = form or format_of(source)
     return form if form in WRITTEN and not (form == "parquet" and output is None) else "csv"
 
 
