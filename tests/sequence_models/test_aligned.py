@@ -193,3 +193,15 @@ def test_letters_that_were_never_seen_are_not_a_sure_answer():
     scores = model.abstention_score(["qqqxx", "q", "ban"])
     assert scores[:2].tolist() == [1.0, 1.0]
     assert scores[2] < 1.0
+
+
+def test_symbols_may_be_read_together():
+    rng = np.random.default_rng(0)
+    units = {"sh": "S", "ch": "C", "s": "s", "c": "k", "h": "h", "a": "a", "o": "o"}
+    spelled = [rng.choice(list(units), 5).tolist() for _ in range(60)]
+    words, sounds = ["".join(word) for word in spelled], ["".join(units[unit] for unit in word) for word in spelled]
+    model = AlignedSequences(reads=3).fit(words, sounds)
+    assert 1 <= model.aligner_.reads <= 3
+    assert model.score(words, sounds) > -0.2
+    with pytest.raises(ValueError, match="reads=0"):
+        AlignedSequences(reads=0).fit(words, sounds)

@@ -125,16 +125,16 @@ def test_aligners_that_go_on_are_judged_by_more_pairs():
     sounds = [word.replace("x", "12").replace("y", "") for word in words]
     rows = np.random.default_rng(0).permutation(40)
     out, kept = rows[:10].tolist(), rows[10:].tolist()
-    menu = aligners(words, sounds, 3)
+    menu = aligners(words, sounds, 3, 3)
     likelihoods = [left_out_likelihood(aligner, words, sounds, kept, out) for aligner in menu]
-    best, chosen = menu[int(np.argmax(likelihoods))], choose_aligner(words, sounds, 3)
+    best, chosen = menu[int(np.argmax(likelihoods))], choose_aligner(words, sounds, 3, 3)
     assert (chosen.longest, chosen.reads, chosen.consistency) == (best.longest, best.reads, best.consistency)
     assert {aligner.reads for aligner in menu} == {1, 2, 3}
 
 
 def test_alphabets_too_large_for_runs_of_symbols_are_not_cut_by_these():
     words = [[f"{i}"] for i in range(3000)]
-    assert {(each.reads, each.longest) for each in aligners(words, words, 4)} == {
+    assert {(each.reads, each.longest) for each in aligners(words, words, 4, 3)} == {
         *((1, longest) for longest in (2, 3, 4)),
         *((2, longest) for longest in (2, 3)),
         (3, 2),

@@ -87,8 +87,8 @@ class AlignedSequences(WordEstimator):
     r"""Predict sequences whose symbols follow those of the input in order: pronunciations, transliterations.
 
     1. An `Aligner` cuts every output into one chunk of 0 to `longest` symbols for each input symbol. The most symbols of a chunk,
-       how many input symbols (up to three) may stand for one together, and how firmly unwritten symbols go to one side, are those
-       under which pairs left out are likeliest (`choose_aligner`, by successive halving).
+       how many input symbols (up to `reads`) may stand for one together, and how firmly unwritten symbols go to one side, are
+       those under which pairs left out are likeliest (`choose_aligner`).
     2. Input symbols are put into classes by their effect on the reading of their neighbours (`effect_classes`).
     3. A kernel ridge (`ContextModel`) predicts the chunk of an input symbol from its context and from the chunks already chosen,
        reading forwards; the weights of the columns of the context are learned from words left out. Small networks
@@ -106,6 +106,9 @@ class AlignedSequences(WordEstimator):
     ----------
     longest : int, default=4
         Most output symbols that one input symbol may stand for. A pair that needs more is cut into chunks of nearly equal length.
+    reads : int, default=1
+        Most input symbols that may stand for one chunk together. Up to 3 made words left out likelier in three languages of
+        seven, and predicted as many of them right.
     width : int, default=10
         Number of candidates a beam keeps.
     held_out : int, default=500
@@ -158,6 +161,7 @@ class AlignedSequences(WordEstimator):
     """
 
     longest: int = 4
+    reads: int = 1
     width: int = 10
     held_out: int = 500
     together: int = 20000
@@ -171,7 +175,7 @@ class AlignedSequences(WordEstimator):
     @one_blas_thread
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
-        for name in ("longest", "width", "held_out", "together", "sample", "landmarks"):
+        for name in ("longest", "reads", "width", "held_out", "together", "sample", "landmarks"):
             check_whole(getattr(self, name), name)
         check_whole(self.verbose, "verbose", 0, expected="0, or 1 for a line for each part")
         fitted = copy(self)  # a fit that fails leaves this estimator as it was
@@ -191,7 +195,7 @@ class AlignedSequences(WordEstimator):
             raise ValueError("every input of X is empty; expected at least one with a symbol")
         words, sounds = [words[i] for i in kept], [sounds[i] for i in kept]
         progress = Progress(f"{len(words)} words", _SHARES, to_stderr if self.verbose else None)
-        self.aligner_ = choose_aligner(words, sounds, self.longest, self.seed)
+        self.aligner_ = choose_aligner(words, sounds, self.longest, self.reads, self.seed)
         cuts = [self.aligner_.align(word, sound) for word, sound in zip(words, sounds, strict=True)]
         inventory = self.inventory_ = Inventory().fit(words, cuts)
         order = np.random.default_rng(self.seed).permutation(len(words))
