@@ -448,14 +448,15 @@ def choose_embedding(embedding: Any, kernel: Kernel, outputs: Collection, learne
     if embedding != "auto":
         expected = "'auto' or one of mercer.embeddings, such as PrincipalComponents()"
         return Choice(clone(check_instance(embedding, "embedding", Embedding, expected=expected)), "given")
-    wanted, preferred = decoder.preferred_embedding(kernel, outputs), learner.preferred_embedding(kernel, outputs)
-    if wanted is not None and (learner.has_weights or preferred is None):
+    wanted = decoder.preferred_embedding(kernel, outputs)
+    if wanted is not None and (learner.has_weights or learner.preferred_embedding(kernel, outputs) is None):
         # a learner without weights on training outputs predicts weights on the distinct ones
         weights = isinstance(wanted[0], Implicit) and not learner.has_weights
         return Choice(Distinct() if weights else wanted[0], wanted[1])
     features = kernel.feature_map(outputs)
     if features is not None and features.dimension <= count(outputs):
         return Choice(Features(), f"{kernel!r} has {features.dimension} explicit features")
+    preferred = learner.preferred_embedding(kernel, outputs)
     if preferred is not None:
         return Choice(*preferred)
     return Choice(PrincipalComponents(), f"{type(learner).__name__} predicts coordinates")

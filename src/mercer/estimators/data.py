@@ -203,7 +203,8 @@ def check_inputs(estimator: BaseEstimator, X: Any, kernel: Kernel, *, reset: boo
     reject_empty(X, "X")
     foreign = is_array(X) and not is_numpy_array(X)
     if (kernel.takes_vectors or kernel.pairwise) and not foreign:
-        require_distinct(list(getattr(X, "columns", ())), "X")
+        if hasattr(X, "columns"):
+            require_distinct(list(X.columns), "X")
         _reject_mixed_columns(X, kernel)
         if _numeric(X):
             X = _validated(estimator, X, kernel, reset)
