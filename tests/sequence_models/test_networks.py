@@ -7,7 +7,8 @@ import pytest
 
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.network_model import NetworkModel
-from mercer.sequence_models.networks import Networks, Task, _bend
+from mercer.sequence_models.network_loops import bend
+from mercer.sequence_models.networks import Networks, Task
 from mercer.sequence_models.steps import NEVER
 
 rng = np.random.default_rng(0)
@@ -46,7 +47,7 @@ def test_the_tangent_in_polynomials():
     layer = np.linspace(-12.0, 12.0, 999, dtype=np.float32)[:, None]
     offset, kept, seen = np.float32([[0.5]]), np.full_like(layer, 2.0), np.empty_like(layer)
     right = np.tanh(layer + 0.5)
-    _bend(layer, offset, kept, seen)
+    bend(layer, offset, kept, seen)
     assert np.allclose(layer, right, atol=5e-7)
     assert np.array_equal(seen, 2.0 * layer)
 
@@ -108,7 +109,7 @@ def test_words_are_read_from_either_end(backwards):
     inventory = Inventory().fit(words, cuts)
     codes = [inventory.inputs_.codes(word) for word in words], [inventory.chunks_.codes(cut) for cut in cuts]
     model = NetworkModel(backwards, members=2, epochs=80).fit(inventory, *codes, np.ones(len(words), dtype=bool))
-    rows = model.beam("abba", 5)
+    rows = model.beam(model.read("abba"), 5)
     assert inventory.spell(rows[0]) == ("a", "b", "B")
     scores = model.score(model.read("abba"), rows)
     assert np.all(np.diff(scores) <= 1e-9)

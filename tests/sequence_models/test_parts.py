@@ -190,7 +190,7 @@ def test_a_wide_beam_finds_the_best_of_all(backwards):
         every = np.asarray(list(product(*options)))
         scores = model.score(reading, every)
         assert np.exp(scores).sum() == pytest.approx(1.0)
-        beam = model.beam(word, 1000)
+        beam = model.beam(model.read(word), 1000)
         assert {tuple(row) for row in beam} == {tuple(row) for row in every}
         assert np.allclose(model.score(reading, beam), np.sort(scores)[::-1])
 
@@ -209,21 +209,21 @@ def test_landmarks_that_are_all_contexts_change_nothing():
 def test_fewer_landmarks_still_read(shared, landmarks, most):
     model, _ = small_model(shared=shared, landmarks=landmarks)
     assert max(len(system.votes) for system in model.systems_) == most
-    assert len(model.beam("cace", 5)[0]) == 4
+    assert len(model.beam(model.read("cace"), 5)[0]) == 4
 
 
 @pytest.mark.parametrize(("shared", "ridges"), [(False, 7), (True, 2)])
 def test_ridges_are_shared_or_not(shared, ridges):
     model, _ = small_model(shared=shared)
     assert len(model.systems_) == ridges
-    assert model.inventory_.spell(model.beam("cace", 5)[0]) == tuple("kase")
+    assert model.inventory_.spell(model.beam(model.read("cace"), 5)[0]) == tuple("kase")
 
 
 def test_leaving_words_out_forgets_their_chunks():
     model, words = small_model()
     model.solve(np.asarray(["h" not in word for word in words]))
     assert [len(options) for options in model.read("cha").options] == [2, 1, 1]
-    assert model.inventory_.spell(model.beam("ha", 5)[0]) == ("a",)
+    assert model.inventory_.spell(model.beam(model.read("ha"), 5)[0]) == ("a",)
 
 
 def test_the_nearer_the_more_it_matters():

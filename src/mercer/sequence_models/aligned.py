@@ -7,7 +7,6 @@ from collections.abc import Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -24,7 +23,7 @@ from mercer.sequence_models.base import WordEstimator, require_as_many
 from mercer.sequence_models.chain_model import ChainModel
 from mercer.sequence_models.context_model import ContextModel
 from mercer.sequence_models.inventory import Inventory
-from mercer.sequence_models.network_model import NetworkModel
+from mercer.sequence_models.network_model import NetworkModel, WordNetworks
 from mercer.sequence_models.progress import Progress, to_stderr
 from mercer.sequence_models.steps import NEVER, Reading
 from mercer.sequence_models.symbols import UNKNOWN, Chunk, SequenceCodec
@@ -77,7 +76,7 @@ class ChunkModel(Protocol):
         """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
         ...
 
-    def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
+    def beam(self, reading: Reading, width: int) -> np.ndarray:
         """Return the likeliest rows of chunks, best first."""
         ...
 
@@ -206,12 +205,12 @@ class AlignedSequences(WordEstimator):
         progress.done("aligned")
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
         ridge = ContextModel(False, shared, self.sample, self.landmarks, self.seed)
-        paths, networks = ChainModel(), [NetworkModel(side, seed=self.seed) for side in (True, False)]
-        self.models_: list[ChunkModel] = [ridge, paths, *networks]
+        paths, networks = ChainModel(), WordNetworks(seed=self.seed)
+        self.models_: list[ChunkModel] = [ridge, paths, *(NetworkModel(networks, side) for side in (True, False))]
         given = (inventory, word_codes, cut_codes, ~held_out)
         # the longest part first
-        of_networks = chain.from_iterable(network.start(*given) for network in networks)
-        run(delayed(part)() for part in (partial(paths.fit, *given), partial(ridge.fit, *given), *of_networks))
+        parts = (partial(paths.fit, *given), partial(ridge.fit, *given), *networks.start(*given))
+        run(delayed(part)() for part in parts)
         progress.done("models")
         rest = np.flatnonzero(~held_out)
         self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
@@ -224,8 +223,8 @@ class AlignedSequences(WordEstimator):
         progress.done("weights")
         if held_out.any():
             every = np.ones(len(words), dtype=bool)
-            of_networks = chain.from_iterable(network.resume(every) for network in networks)
-            run(delayed(part)() for part in (partial(paths.solve, every), partial(ridge.solve, every), *of_networks))
+            parts = (partial(paths.solve, every), partial(ridge.solve, every), *networks.resume(every))
+            run(delayed(part)() for part in parts)
             self.whole_ = WordModels().fit(inventory, word_codes, cut_codes)
         progress.done("all words")
 
@@ -288,26 +287,29 @@ class AlignedSequences(WordEstimator):
         """Return the outputs the searches find, with the scores of each: sums over the cuts that were found for it."""
         if not word:
             return [self.empty_], np.zeros((1, len(self.models_) + len(WORD_SCORES)))
-        rows = self._rows(word)
-        return self._summed(rows, self._scores(word, rows))
+        readings = [model.read(word) for model in self.models_]
+        rows = self._rows(readings)
+        return self._summed(rows, self._scores(word, readings, rows))
 
     def _given(self, word: Chunk, sounds: Sequence[Chunk]) -> tuple[Sequence[Chunk], np.ndarray]:
         """Return given outputs with their scores; those the searches do not find are cut by the aligner."""
         scores = np.full((len(sounds), len(self.trust_)), -np.inf)
         known = dict(zip(*self._constructed(word), strict=True))
+        readings = [model.read(word) for model in self.models_]
         for i, sound in enumerate(sounds):
             if sound in known:
                 scores[i] = known[sound]
             elif word and self.aligner_.can_align(word, sound):
                 row = self.inventory_.chunks_.codes(self.aligner_.align(word, sound))
                 unseen = np.sum(row < 0)
-                scores[i] = self._scores(word, np.maximum(row, 0)[None, :])[0] + NEVER * unseen
+                scores[i] = self._scores(word, readings, np.maximum(row, 0)[None, :])[0] + NEVER * unseen
                 scores[i, -1] = len(sound)
         return sounds, scores
 
-    def _rows(self, word: Chunk) -> np.ndarray:
+    def _rows(self, readings: list[Reading]) -> np.ndarray:
         """Return the distinct rows of chunks that the searches find."""
-        rows = np.concatenate([model.beam(word, self.width * model.listed) for model in self.models_])
+        pairs = zip(self.models_, readings, strict=True)
+        rows = np.concatenate([model.beam(reading, self.width * model.listed) for model, reading in pairs])
         return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
 
     def _summed(self, rows: np.ndarray, scores: np.ndarray) -> tuple[Sequence[Chunk], np.ndarray]:
@@ -319,8 +321,8 @@ class AlignedSequences(WordEstimator):
         summed[:, -1] = [len(sound) for sound in found]
         return list(found), summed
 
-    def _scores(self, word: Chunk, rows: np.ndarray) -> np.ndarray:
-        by_context = [model.score(model.read(word), rows) for model in self.models_]
+    def _scores(self, word: Chunk, readings: list[Reading], rows: np.ndarray) -> np.ndarray:
+        by_context = [model.score(reading, rows) for model, reading in zip(self.models_, readings, strict=True)]
         return np.column_stack([*by_context, self.whole_.score(self.inventory_.inputs_.codes(word), rows)])
 
 

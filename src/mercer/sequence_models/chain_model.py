@@ -155,9 +155,8 @@ class ChainModel:
             )
         return Reading(codes, self._features(codes), options)
 
-    def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
+    def beam(self, reading: Reading, width: int) -> np.ndarray:
         """Return the `width` likeliest rows of chunks, exactly, best first."""
-        reading = self.read(x)
         options, steps, counts = self._potentials(reading)
         paths = best_paths(options, steps, counts, width)
         return np.column_stack([chunks[paths[:, i]] for i, chunks in enumerate(reading.options)])

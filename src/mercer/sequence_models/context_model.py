@@ -225,9 +225,9 @@ class ContextModel:
         """Return the log-probability of each row of `cuts`, chunks in the order of the word."""
         return score_by_steps(self, reading, cuts)
 
-    def beam(self, x: Sequence[Hashable], width: int) -> np.ndarray:
+    def beam(self, reading: Reading, width: int) -> np.ndarray:
         """Return the `width` likeliest rows of chunks that a beam search finds, in the order of the word, best first."""
-        return beam_by_steps(self, self.read(x), width)
+        return beam_by_steps(self, reading, width)
 
     def _contexts(self, word: np.ndarray, cut: np.ndarray) -> np.ndarray:
         inventory = self.inventory_

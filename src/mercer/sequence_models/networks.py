@@ -12,18 +12,24 @@ from joblib import Parallel, delayed
 
 from mercer.core.compiled import compiled
 from mercer.sequence_models.hamming_ridge import log_softmax
+from mercer.sequence_models.network_loops import (
+    OWN,
+    ClassFeatures,
+    ClassRoom,
+    Options,
+    Outward,
+    add_slopes_of_classes,
+    bend,
+    class_features,
+    class_room,
+    keep,
+    options_of,
+    step_down,
+    unbend,
+)
 
-_FIRST, _SECOND = 0.9, 0.999  # memory of the mean slope, and of its square
 _MANY = 6000  # rows from which on there are fewer passes
 _AGAIN, _SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more rows
-_FLAT = np.float32(
-    7.9053
-)  # where the hyperbolic tangent is one, and the quotient of polynomials that is equal to it before
-_ABOVE = np.asarray(
-    [4.893525e-3, 6.3726193e-4, 1.4857224e-5, 5.1222971e-8, -8.6046715e-11, 2.0001879e-13, -2.7607685e-16], np.float32
-)
-_BELOW = np.asarray([4.893525e-3, 2.2684346e-3, 1.1853470e-4, 1.1982584e-6], np.float32)
-_OWN = 0.5  # weight of a class of its own, next to its features
 
 
 class Task(NamedTuple):
@@ -46,13 +52,11 @@ class Weights(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """Rows in the order they are learned from, their classes and kinds; the classes each kind can have, and their number."""
+    """Rows in the order they are learned from, their classes and kinds."""
 
     rows: np.ndarray
     classes: np.ndarray
     kinds: np.ndarray
-    options: np.ndarray
-    sizes: np.ndarray
 
 
 @dataclass
@@ -137,7 +141,7 @@ class Networks:
     def out_of_hidden(self) -> np.ndarray:
         """Return the weights from the hidden layer to each class: (members, hidden, classes)."""
         own, shared = np.split(self._parts(self.weights_).outward, [len(self.features_)], axis=1)
-        return np.ascontiguousarray(np.swapaxes(_OWN * own + self.features_ @ shared, 1, 2))
+        return np.ascontiguousarray(np.swapaxes(OWN * own + self.features_ @ shared, 1, 2))
 
     def log_probabilities(self, before: np.ndarray, outward: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Return log p of some classes, one of which it must be, from b + Σ W e and `out_of_hidden`."""
@@ -169,32 +173,31 @@ class Networks:
         """Let one network go down the slope of the mean of −log p, and return the slope of the last step."""
         flat, rng = self.weights_[member], np.random.default_rng((self.seed, member, epochs))
         mean, square, slope = (np.zeros_like(flat) for _ in range(3))
-        sizes = task.allowed.sum(axis=1)
-        options = np.argsort(~task.allowed, axis=1, kind="stable")[:, : sizes.max()]
-        with_features = [np.flatnonzero(row) for row in self.features_]
-        places = np.cumsum([0, *map(len, with_features)])
-        columns = np.concatenate(with_features)
-        features = (places, columns, self.features_[np.repeat(np.arange(len(places) - 1), np.diff(places)), columns])
+        options, features = options_of(task.allowed), class_features(self.features_)
         batch = min(self.batch, len(task.rows))
         state = rng.integers(1, 2**63, 1).astype(np.uint64)
         done, steps = 0, epochs * (len(task.rows) // batch)
+        room = class_room(len(self.features_), self.hidden)
         for _ in range(epochs):
             order = rng.permutation(len(task.rows))
-            examples = Examples(task.rows[order], task.classes[order], task.kinds[order], options, sizes)
+            examples = Examples(task.rows[order], task.classes[order], task.kinds[order])
             plan = (batch, self.dropout, rate, done, steps)
+            moments = (flat, slope, mean, square)
             done = _pass(
-                self._parts(flat), self._parts(slope), (flat, slope, mean, square), examples, features, plan, state
+                self._parts(flat), self._parts(slope), moments, examples, options, features, room, plan, state
             )
         return slope
 
 
 @compiled
-def _pass(  # noqa: C901, PLR0913
+def _pass(  # noqa: PLR0913
     weights: Weights,
     slopes: Weights,
     moments: tuple[np.ndarray, ...],
     examples: Examples,
-    features: tuple[np.ndarray, np.ndarray, np.ndarray],
+    options: Options,
+    features: ClassFeatures,
+    room: ClassRoom,
     plan: tuple[int, float, float, int, int],
     state: np.ndarray,
 ) -> int:
@@ -202,51 +205,27 @@ def _pass(  # noqa: C901, PLR0913
     vectors, inward, offset, outward, bias = weights
     batch, dropout, rate, done, steps = plan
     flat, slope, mean, square = moments
-    size, hidden, number = vectors.shape[1], inward.shape[1], bias.shape[1]
-    columns, share = examples.rows.shape[1], np.float32(1.0 / batch)
+    size, hidden, columns = vectors.shape[1], inward.shape[1], examples.rows.shape[1]
     joined, layer = np.empty((batch, columns * size), np.float32), np.empty((batch, hidden), np.float32)
     kept_in, kept = np.empty_like(joined), np.empty_like(layer)
     by_joined, by_layer, seen = np.empty_like(joined), np.empty_like(layer), np.empty_like(layer)
-    into, by_into = np.empty((number, hidden), np.float32), np.empty((number, hidden), np.float32)
-    met, logits = np.full(number, -1), np.empty(examples.options.shape[1], np.float32)
+    into, by_into = Outward(outward, bias), Outward(slopes.outward, slopes.bias)
     for start in range(0, len(examples.rows) - batch + 1, batch):
-        _keep(kept_in, dropout, state)
-        _keep(kept, dropout, state)
+        keep(kept_in, dropout, state)
+        keep(kept, dropout, state)
         for b in range(batch):
             for j in range(columns):
                 vector, place = vectors[examples.rows[start + b, j]], j * size
                 for k in range(size):
                     joined[b, place + k] = vector[k] * kept_in[b, place + k]
         np.dot(joined, inward, layer)
-        _bend(layer, offset, kept, seen)
+        bend(layer, offset, kept, seen)
         slope[:] = 0.0
-        by_layer[:] = 0.0
-        for b in range(batch):
-            kind, right = examples.kinds[start + b], examples.classes[start + b]
-            own, highest = examples.options[kind, : examples.sizes[kind]], np.float32(-np.inf)
-            for q in range(len(own)):
-                if met[own[q]] != start:  # the weights into a class are put together once for each batch
-                    met[own[q]] = start
-                    by_into[own[q]] = 0.0
-                    _put_together(into[own[q]], own[q], outward, number, features)
-                logits[q] = _dot(seen[b], into[own[q]]) + bias[0, own[q]]
-                highest = max(highest, logits[q])
-            total = np.float32(0.0)
-            for q in range(len(own)):
-                logits[q] = np.exp(logits[q] - highest)
-                total += logits[q]
-            for q in range(len(own)):
-                excess = (logits[q] / total - np.float32(own[q] == right)) * share
-                slopes.bias[0, own[q]] += excess
-                _add(by_into[own[q]], excess, seen[b])
-                _add(by_layer[b], excess, into[own[q]])
-        for c in range(number):
-            if met[c] == start:
-                _spread(by_into[c], c, slopes.outward, number, features)
-        for b in range(batch):
-            for k in range(hidden):
-                by_layer[b, k] *= kept[b, k] * (np.float32(1.0) - layer[b, k] * layer[b, k])
-                slopes.offset[0, k] += by_layer[b, k]
+        mine = slice(start, start + batch)
+        known = (examples.classes[mine], examples.kinds[mine])
+        share = np.float32(1.0 / batch)
+        add_slopes_of_classes(seen, by_layer, *known, options, features, into, by_into, room, done, share)
+        unbend(by_layer, layer, kept, slopes.offset)
         np.dot(joined.T, by_layer, slopes.inward)
         np.dot(by_layer, inward.T, by_joined)
         for b in range(batch):
@@ -254,90 +233,6 @@ def _pass(  # noqa: C901, PLR0913
                 vector, place = slopes.vectors[examples.rows[start + b, j]], j * size
                 for k in range(size):
                     vector[k] += by_joined[b, place + k] * kept_in[b, place + k]
-        length = rate * (1.0 - done / steps)
         done += 1
-        _step_down(flat, slope, mean, square, length / (1.0 - _FIRST**done), 1.0 - _SECOND**done)
+        step_down(flat, slope, mean, square, rate * (1.0 - (done - 1) / steps), done)
     return done
-
-
-@compiled
-def _keep(kept: np.ndarray, dropout: float, state: np.ndarray) -> None:
-    """Put 0 for a share that is left out, and for the rest a factor that makes up for it; eight draws from 64 bits."""
-    flat, bits = kept.ravel(), state[0]
-    least = round(256.0 * dropout)
-    factor = np.float32(256.0 / (256.0 - least))
-    for start in range(0, len(flat), 8):
-        bits ^= bits << np.uint64(13)
-        bits ^= bits >> np.uint64(7)
-        bits ^= bits << np.uint64(17)
-        for k in range(min(8, len(flat) - start)):
-            flat[start + k] = factor if np.int64((bits >> np.uint64(8 * k)) & np.uint64(255)) >= least else 0.0
-    state[0] = bits
-
-
-@compiled(error_model="numpy")  # without checks for division by zero many entries are done at a time
-def _bend(layer: np.ndarray, offset: np.ndarray, kept: np.ndarray, seen: np.ndarray) -> None:
-    """Add the offset to a layer, take the hyperbolic tangent, and put what is kept of it into `seen`.
-
-    The tangent is a quotient of polynomials, exact to the last digits of single precision, many entries at a time.
-    """
-    for b in range(layer.shape[0]):
-        for k in range(layer.shape[1]):
-            x = min(max(layer[b, k] + offset[0, k], -_FLAT), _FLAT)
-            square = x * x
-            above = _ABOVE[6]
-            for power in range(5, -1, -1):
-                above = above * square + _ABOVE[power]
-            below = ((_BELOW[3] * square + _BELOW[2]) * square + _BELOW[1]) * square + _BELOW[0]
-            layer[b, k] = x * above / below
-            seen[b, k] = layer[b, k] * kept[b, k]
-
-
-@compiled(fastmath=True)
-def _dot(a: np.ndarray, b: np.ndarray) -> np.float32:
-    total = np.float32(0.0)
-    for k in range(len(a)):
-        total += a[k] * b[k]
-    return total
-
-
-@compiled
-def _add(to: np.ndarray, factor: np.float32, what: np.ndarray) -> None:
-    for k in range(len(to)):
-        to[k] += factor * what[k]
-
-
-@compiled
-def _put_together(
-    into: np.ndarray, c: int, outward: np.ndarray, number: int, features: tuple[np.ndarray, np.ndarray, np.ndarray]
-) -> None:
-    """Put the weights into class `c` together from its own and those of its features."""
-    starts, columns, values = features
-    into[:] = 0.0
-    _add(into, np.float32(_OWN), outward[c])
-    for z in range(starts[c], starts[c + 1]):
-        _add(into, values[z], outward[number + columns[z]])
-
-
-@compiled
-def _spread(
-    by_into: np.ndarray, c: int, slopes: np.ndarray, number: int, features: tuple[np.ndarray, np.ndarray, np.ndarray]
-) -> None:
-    """Add the slope of the weights into class `c` to those of its own and of its features."""
-    starts, columns, values = features
-    _add(slopes[c], np.float32(_OWN), by_into)
-    for z in range(starts[c], starts[c + 1]):
-        _add(slopes[number + columns[z]], values[z], by_into)
-
-
-@compiled(error_model="numpy")
-def _step_down(  # noqa: PLR0913
-    weights: np.ndarray, slope: np.ndarray, mean: np.ndarray, square: np.ndarray, length: float, correction: float
-) -> None:
-    """Go one step down (Adam)."""
-    first, second, one, least = np.float32(_FIRST), np.float32(_SECOND), np.float32(1.0), np.float32(1e-8)
-    pace, factor = np.float32(length), np.float32(1.0 / correction)
-    for i in range(len(weights)):
-        mean[i] = first * mean[i] + (one - first) * slope[i]
-        square[i] = second * square[i] + (one - second) * slope[i] * slope[i]
-        weights[i] -= pace * mean[i] / (np.sqrt(square[i] * factor) + least)

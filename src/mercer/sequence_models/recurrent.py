@@ -1,0 +1,149 @@
+"""Recurrent networks that read whole words from both ends, and choose the chunks of their symbols from either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from mercer.sequence_models.hamming_ridge import log_softmax
+from mercer.sequence_models.network_loops import OWN, class_features, class_room, options_of
+from mercer.sequence_models.recurrent_loops import BACK, Weights, Words, learn_pass, states_of
+
+_MANY = 6000  # symbols from which on there are fewer passes
+_AGAIN, _SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more words
+
+
+@dataclass
+class RecurrentNetworks:
+    r"""Networks of gated units that read a word from both ends; probabilities of chunks are the mean of theirs.
+
+    .. math:: p(c \mid x, i, \text{history}) \propto \exp\big(\langle (\tfrac{1}{2} \delta_c, \psi_c), V h \rangle + a_c\big), \quad
+              h = \tanh\big(b + W (\overrightarrow{s}_i, \overleftarrow{s}_i) + \sum_j U_j e_{c_j}\big)
+
+    :math:`\overrightarrow{s}_i` and :math:`\overleftarrow{s}_i` are the states of gated recurrent units that have read the word
+    up to symbol i from its start and from its end, so that what stands anywhere in the word can matter; e are vectors of chunks, and
+    :math:`c_j` the last chunks that were chosen. Two layers h share all but W, U and b: one for chunks that are chosen from the
+    start, one for chunks that are chosen from the end. ψ are given features of chunks, so that those that share some learn from
+    each other. Learned by descent (Adam) from random starts, with random parts left out in each step.
+
+    Parameters
+    ----------
+    members : int
+        Number of networks.
+    size, units, hidden : int
+        Length of the vector of a symbol or chunk; gated units that read in each direction; units of a layer h.
+    dropout : float
+        Share left out.
+    epochs, batch : int
+        Passes through the words, fewer if they have more than 6000 symbols; words of a step.
+    rate : float
+        Length of the first steps; it falls to zero.
+    seed : int
+        Seed of the starts and of the order of words.
+    """
+
+    members: int = 3
+    size: int = 24
+    units: int = 64
+    hidden: int = 80
+    dropout: float = 0.3
+    epochs: int = 40
+    batch: int = 16
+    rate: float = 8e-3
+    seed: int = 0
+
+    def fit(self, words: Words, allowed: np.ndarray, features: np.ndarray) -> Self:
+        """Learn from words; symbol s can stand for the chunks ``allowed[s]``, and `features` holds ψ of each chunk."""
+        for part in self.start(words, allowed, features):
+            part()
+        return self
+
+    def start(self, words: Words, allowed: np.ndarray, features: np.ndarray) -> list[Callable[[], Any]]:
+        """Return the parts of `fit`, one for each network, which can be done at the same time."""
+        self.features_ = features.astype(np.float32)
+        d, g, h, (chunks, f), symbols = self.size, self.units, self.hidden, features.shape, len(allowed)
+        self.shapes_ = [
+            *((symbols + 1, d), (chunks + 1, d), (d, 6 * g), (1, 6 * g), (g, 3 * g), (g, 3 * g), (2, g)),
+            *((2 * g, 2 * h), (1, 2 * h), (BACK * d, 2 * h), (chunks + f, h), (1, chunks)),
+        ]
+        self.weights_ = np.zeros((self.members, sum(map(np.prod, self.shapes_))), dtype=np.float32)
+        for member in range(self.members):
+            weights, rng = self._parts(self.weights_[member]), np.random.default_rng((self.seed, member))
+            weights.vectors[:-1] = rng.standard_normal((symbols, d))  # the last, of unknown symbols, stays zero
+            weights.chunk_vectors[:] = rng.standard_normal((chunks + 1, d))
+            gated = (weights.gates, weights.gate_offsets, weights.ahead, weights.behind, weights.held)
+            others = ((weights.inward, 2 * g), (weights.histories, d), (weights.outward, h))
+            for each, inputs in (*((part, g) for part in gated), *others):
+                each[:] = rng.uniform(-1.0, 1.0, each.shape) / np.sqrt(inputs)
+        return self._parts_of_learning(words, allowed, self.passes(len(words.symbols)), self.rate)
+
+    def resume(self, words: Words, allowed: np.ndarray) -> list[Callable[[], Any]]:
+        """Return the parts of learning from more words, beginning with the weights that were learned before."""
+        passes = -(-self.passes(len(words.symbols)) // _AGAIN)
+        return self._parts_of_learning(words, allowed, passes, self.rate / _SLOWER)
+
+    def passes(self, symbols: int) -> int:
+        """Return the passes through words of so many symbols: `epochs`, fewer if they are many."""
+        return max(1, round(self.epochs * min(1.0, (_MANY / symbols) ** 0.5)))
+
+    def before_hidden(self, symbols: np.ndarray, side: int) -> np.ndarray:
+        """Return b + W s of each symbol of a word: (members, symbols, hidden); side 1 chooses chunks from the end.
+
+        Unknown symbols have the number after the last, or less than zero.
+        """
+        known, mine = np.asarray(symbols, dtype=np.int64), slice(side * self.hidden, (side + 1) * self.hidden)
+        found = []
+        for member in range(self.members):
+            weights = self._parts(self.weights_[member])
+            found.append((states_of(weights, known) @ weights.inward + weights.offsets)[:, mine])
+        return np.stack(found)
+
+    def table(self, back: int, side: int) -> np.ndarray:
+        """Return U e of every chunk, as the one `back` steps before; the last is that of no chunk: (members, chunks, hidden)."""
+        weights, d = self._parts(self.weights_), self.size
+        place = weights.histories[:, back * d : (back + 1) * d, side * self.hidden : (side + 1) * self.hidden]
+        return weights.chunk_vectors @ place
+
+    def out_of_hidden(self) -> np.ndarray:
+        """Return the weights from the hidden layer to each chunk: (members, hidden, chunks)."""
+        own, shared = np.split(self._parts(self.weights_).outward, [len(self.features_)], axis=1)
+        return np.ascontiguousarray(np.swapaxes(OWN * own + self.features_ @ shared, 1, 2))
+
+    def log_probabilities(self, before: np.ndarray, outward: np.ndarray, chunks: np.ndarray) -> np.ndarray:
+        """Return log p of some chunks, one of which it must be, from b + W s + Σ U e and `out_of_hidden`."""
+        scores = np.tanh(before) @ outward[:, :, chunks] + self._parts(self.weights_).bias[:, :, chunks]
+        logs = log_softmax(scores.reshape(-1, len(chunks)).astype(float)).reshape(scores.shape)
+        return np.logaddexp.reduce(logs, axis=0) - np.log(self.members)
+
+    def _parts(self, flat: np.ndarray) -> Weights:
+        """Return the parts of a vector of weights, or of several."""
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes_])
+        parts = np.split(flat, ends[:-1], axis=-1)
+        return Weights(
+            *(part.reshape(*flat.shape[:-1], *shape) for part, shape in zip(parts, self.shapes_, strict=True))
+        )
+
+    def _parts_of_learning(
+        self, words: Words, allowed: np.ndarray, epochs: int, rate: float
+    ) -> list[Callable[[], Any]]:
+        if not np.any(allowed.sum(axis=1)[words.symbols] > 1):
+            return []  # with nothing to choose between nothing is learned
+        return [partial(self._descend, member, words, allowed, epochs, rate) for member in range(self.members)]
+
+    def _descend(self, member: int, words: Words, allowed: np.ndarray, epochs: int, rate: float) -> np.ndarray:
+        """Let one network go down the slope of the mean of −log p, and return the slope of the last step."""
+        flat, rng = self.weights_[member], np.random.default_rng((self.seed, member, epochs))
+        mean, square, slope = (np.zeros_like(flat) for _ in range(3))
+        options, features = options_of(allowed), class_features(self.features_)
+        room, number = class_room(len(self.features_), self.hidden), len(words.starts) - 1
+        state = rng.integers(1, 2**63, 1).astype(np.uint64)
+        done, steps = 0, epochs * -(-number // self.batch)
+        for _ in range(epochs):
+            plan = (self.batch, self.dropout, rate, done, steps)
+            given = (words, rng.permutation(number), options, features, room, plan, state)
+            done = learn_pass(self._parts(flat), self._parts(slope), (flat, slope, mean, square), *given)
+        return slope

@@ -1,0 +1,345 @@
+"""Compiled loops of recurrent networks: words read from both ends by gated units, and the slopes of all weights.
+
+The words of a batch are sorted by length, longest first, and lie step by step: row ``starts[t] + k`` is the t-th symbol of word k,
+and there are as many rows of step t as words that are so long. Read from the end, the same rows are those of the t-th last symbols.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mercer.core.compiled import compiled
+from mercer.sequence_models.network_loops import (
+    ClassFeatures,
+    ClassRoom,
+    Options,
+    Outward,
+    add_slopes_of_classes,
+    bend,
+    keep,
+    step_down,
+    tangent,
+    unbend,
+)
+
+BACK = 2  # chunks chosen before, in the order of reading
+_STEEPEST = 1.0  # longest slope of a step; a longer one is shortened
+
+
+class Weights(NamedTuple):
+    """The weights of a recurrent network; the two directions, and the two orders of choosing, one after the other.
+
+    d is the length of a vector, g the gated units of each direction, h the hidden units of each order.
+    """
+
+    vectors: np.ndarray  # (symbols, d)
+    chunk_vectors: np.ndarray  # (chunks, d)
+    gates: np.ndarray  # (d, 6 g): reset, update and proposal, from the start, then from the end
+    gate_offsets: np.ndarray  # (1, 6 g)
+    ahead: np.ndarray  # (g, 3 g)
+    behind: np.ndarray  # (g, 3 g)
+    held: np.ndarray  # (2, g)
+    inward: np.ndarray  # (2 g, 2 h)
+    offsets: np.ndarray  # (1, 2 h)
+    histories: np.ndarray  # (BACK d, 2 h)
+    outward: np.ndarray  # (classes + features, h)
+    bias: np.ndarray  # (1, classes)
+
+
+class Words(NamedTuple):
+    """Symbols and chunks of words one after the other; word i is at ``starts[i]`` to ``starts[i + 1]``."""
+
+    symbols: np.ndarray
+    chunks: np.ndarray
+    starts: np.ndarray
+
+
+class Layout(NamedTuple):
+    """The rows of a batch: where each step starts; the row of the same symbol from the other end; symbols and chunks."""
+
+    starts: np.ndarray
+    other: np.ndarray
+    symbols: np.ndarray
+    chunks: np.ndarray
+    words: np.ndarray  # the place of the word of each row in the batch, longest first
+
+
+@compiled
+def laid_out(words: Words, chosen: np.ndarray) -> Layout:
+    """Lay the chosen words out step by step, the longest first."""
+    sizes = words.starts[chosen + 1] - words.starts[chosen]
+    order = np.argsort(-sizes, kind="mergesort")
+    chosen, sizes = chosen[order], sizes[order]
+    starts = np.zeros(sizes[0] + 1, dtype=np.int64)
+    for t in range(sizes[0]):
+        starts[t + 1] = starts[t] + np.sum(sizes > t)
+    rows = starts[-1]
+    other, symbols, chunks = (np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64))
+    owners = np.empty(rows, np.int64)
+    for k in range(len(chosen)):
+        for t in range(sizes[k]):
+            row = starts[t] + k
+            other[row] = starts[sizes[k] - 1 - t] + k
+            symbols[row] = words.symbols[words.starts[chosen[k]] + t]
+            chunks[row] = words.chunks[words.starts[chosen[k]] + t]
+            owners[row] = k
+    return Layout(starts, other, symbols, chunks, owners)
+
+
+@compiled(error_model="numpy")
+def _gate(from_input: np.ndarray, row: int, place: int, again: np.ndarray, held: np.ndarray, before: np.ndarray) -> None:
+    """Turn `again`, what is added from the state before, and the input into the gates of one word, and the state into the next.
+
+    `again` then holds the reset and update gates and the proposal, `before` the state; the rest is needed for slopes.
+    """
+    units, half, one = len(before), np.float32(0.5), np.float32(1.0)
+    for k in range(units):
+        reset = half + half * tangent(half * (from_input[row, place + k] + again[k]))
+        update = half + half * tangent(half * (from_input[row, place + units + k] + again[units + k]))
+        kept = again[2 * units + k] + held[k]
+        proposal = tangent(from_input[row, place + 2 * units + k] + reset * kept)
+        again[k], again[units + k], again[2 * units + k] = reset, update, proposal
+        again[3 * units + k] = kept
+        before[k] = (one - update) * proposal + update * before[k]
+
+
+@compiled
+def run(  # noqa: PLR0913
+    from_input: np.ndarray,
+    place: int,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    again: np.ndarray,
+    held: np.ndarray,
+    gates: np.ndarray,
+    states: np.ndarray,
+) -> None:
+    """Run the gated units of one direction over the rows of a batch.
+
+    .. math:: h_t = (1 - u_t) n_t + u_t h_{t-1}, \\quad n_t = \\tanh(W x_t + r_t (U h_{t-1} + b))
+
+    `gates` gets r, u, n and U h + b of each row, `states` the state h.
+    """
+    units = states.shape[1]
+    added = np.zeros((starts[1], 3 * units), np.float32)
+    for t in range(len(starts) - 1):
+        first, number = starts[t], starts[t + 1] - starts[t]
+        if t:
+            last = starts[t - 1]
+            np.dot(states[last : last + number], again, added[:number])
+        for k in range(number):
+            row = first + k
+            for j in range(3 * units):
+                gates[row, j] = added[k, j] if t else np.float32(0.0)
+            for j in range(units):
+                states[row, j] = states[starts[t - 1] + k, j] if t else np.float32(0.0)
+            _gate(from_input, rows[row], place, gates[row], held, states[row])
+
+
+@compiled(error_model="numpy")
+def run_back(  # noqa: PLR0913
+    by_states: np.ndarray,
+    by_input: np.ndarray,
+    place: int,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    again: np.ndarray,
+    gates: np.ndarray,
+    states: np.ndarray,
+    by_again: np.ndarray,
+    by_held: np.ndarray,
+) -> None:
+    """Turn slopes in the states into those in the input, in the weights from state to state, and in the offset."""
+    units, one = states.shape[1], np.float32(1.0)
+    before = np.zeros_like(states)
+    added = np.empty((len(states), 3 * units), np.float32)
+    back = np.empty((starts[1], units), np.float32)
+    for t in range(len(starts) - 2, -1, -1):
+        first, number = starts[t], starts[t + 1] - starts[t]
+        for k in range(number):
+            row = first + k
+            for j in range(units):
+                reset, update = gates[row, j], gates[row, units + j]
+                proposal, kept = gates[row, 2 * units + j], gates[row, 3 * units + j]
+                earlier = states[starts[t - 1] + k, j] if t else np.float32(0.0)
+                slope = by_states[row, j]
+                by_proposal = slope * (one - update) * (one - proposal * proposal)
+                by_update = slope * (earlier - proposal) * update * (one - update)
+                by_reset = by_proposal * kept * reset * (one - reset)
+                before[row, j] = earlier
+                added[row, j], added[row, units + j] = by_reset, by_update
+                added[row, 2 * units + j] = by_proposal * reset
+                by_input[rows[row], place + j] = by_reset
+                by_input[rows[row], place + units + j] = by_update
+                by_input[rows[row], place + 2 * units + j] = by_proposal
+                by_held[j] += by_proposal * reset
+        if t:
+            last = starts[t - 1]
+            np.dot(added[first : first + number], again.T, back[:number])
+            for k in range(number):
+                for j in range(units):
+                    by_states[last + k, j] += back[k, j] + by_states[first + k, j] * gates[first + k, units + j]
+    np.dot(before.T, added, by_again)
+
+
+@compiled
+def learn_pass(  # noqa: PLR0913, PLR0915
+    weights: Weights,
+    slopes: Weights,
+    moments: tuple[np.ndarray, ...],
+    words: Words,
+    order: np.ndarray,
+    options: Options,
+    features: ClassFeatures,
+    room: ClassRoom,
+    plan: tuple[int, float, float, int, int],
+    state: np.ndarray,
+) -> int:
+    """Go once through the words in an order, a step down for each batch, and return the number of steps done so far."""
+    batch, dropout, rate, done, steps = plan
+    flat, slope, mean, square = moments
+    units, hidden, size = weights.ahead.shape[0], weights.outward.shape[1], weights.vectors.shape[1]
+    into, by_into = Outward(weights.outward, weights.bias), Outward(slopes.outward, slopes.bias)
+    for begin in range(0, len(order), batch):
+        layout = laid_out(words, order[begin : begin + batch])
+        rows = len(layout.symbols)
+        plain = np.arange(rows)
+        slope[:] = 0.0
+        kept_in = _kept(rows, size, dropout, state)
+        seen_in = np.empty_like(kept_in)
+        for b in range(rows):
+            for k in range(size):
+                seen_in[b, k] = weights.vectors[layout.symbols[b], k] * kept_in[b, k]
+        from_input = np.dot(seen_in, weights.gates)
+        _add_to_rows(from_input, weights.gate_offsets[0])
+        gates_ahead, gates_behind = np.empty((rows, 4 * units), np.float32), np.empty((rows, 4 * units), np.float32)
+        ahead, behind = np.empty((rows, units), np.float32), np.empty((rows, units), np.float32)
+        run(from_input, 0, plain, layout.starts, weights.ahead, weights.held[0], gates_ahead, ahead)
+        run(from_input, 3 * units, layout.other, layout.starts, weights.behind, weights.held[1], gates_behind, behind)
+        kept_states = _kept(rows, 2 * units, dropout, state)
+        seen_states = np.empty_like(kept_states)
+        for b in range(rows):
+            for k in range(units):
+                seen_states[b, k] = ahead[b, k] * kept_states[b, k]
+                seen_states[b, units + k] = behind[layout.other[b], k] * kept_states[b, units + k]
+        from_states = np.dot(seen_states, weights.inward)
+        by_from_states = np.empty_like(from_states)
+        for side in range(2):
+            mine = slice(side * hidden, (side + 1) * hidden)
+            chunks = _chunks_before(layout, side, len(weights.chunk_vectors) - 1)
+            kept_chunks = _kept(rows, BACK * size, dropout, state)
+            seen_chunks = np.empty_like(kept_chunks)
+            for b in range(rows):
+                for j in range(BACK):
+                    for k in range(size):
+                        seen_chunks[b, j * size + k] = (
+                            weights.chunk_vectors[chunks[b, j], k] * kept_chunks[b, j * size + k]
+                        )
+            history = np.ascontiguousarray(weights.histories[:, mine])
+            layer = np.dot(seen_chunks, history)
+            for b in range(rows):
+                for k in range(hidden):
+                    layer[b, k] += from_states[b, side * hidden + k]
+            kept = _kept(rows, hidden, dropout, state)
+            seen, by_layer = np.empty_like(layer), np.empty_like(layer)
+            bend(layer, weights.offsets[:, mine], kept, seen)
+            known = (layout.chunks, layout.symbols)
+            number, share = 2 * done + side, np.float32(1.0 / rows)
+            add_slopes_of_classes(seen, by_layer, *known, options, features, into, by_into, room, number, share)
+            unbend(by_layer, layer, kept, slopes.offsets[:, mine])
+            by_from_states[:, mine] = by_layer
+            slopes.histories[:, mine] += np.dot(seen_chunks.T, by_layer)
+            by_chunks = np.dot(by_layer, history.T)
+            for b in range(rows):
+                for j in range(BACK):
+                    for k in range(size):
+                        own = by_chunks[b, j * size + k] * kept_chunks[b, j * size + k]
+                        slopes.chunk_vectors[chunks[b, j], k] += own
+        np.dot(seen_states.T, by_from_states, slopes.inward)
+        by_states = np.dot(by_from_states, weights.inward.T)
+        by_ahead, by_behind = np.empty((rows, units), np.float32), np.empty((rows, units), np.float32)
+        for b in range(rows):
+            for k in range(units):
+                by_ahead[b, k] = by_states[b, k] * kept_states[b, k]
+                by_behind[layout.other[b], k] = by_states[b, units + k] * kept_states[b, units + k]
+        by_input = np.empty_like(from_input)
+        own = (layout.starts, weights.ahead, gates_ahead, ahead, slopes.ahead, slopes.held[0])
+        run_back(by_ahead, by_input, 0, plain, *own)
+        own = (layout.starts, weights.behind, gates_behind, behind, slopes.behind, slopes.held[1])
+        run_back(by_behind, by_input, 3 * units, layout.other, *own)
+        np.dot(seen_in.T, by_input, slopes.gates)
+        _add_rows(slopes.gate_offsets[0], by_input)
+        by_seen = np.dot(by_input, weights.gates.T)
+        for b in range(rows):
+            for k in range(size):
+                slopes.vectors[layout.symbols[b], k] += by_seen[b, k] * kept_in[b, k]
+        done += 1
+        _shorten(slope)
+        step_down(flat, slope, mean, square, rate * (1.0 - (done - 1) / steps), done)
+    return done
+
+
+@compiled
+def states_of(weights: Weights, symbols: np.ndarray) -> np.ndarray:
+    """Return what the gated units make of each symbol of a word, from the start and from the end: (symbols, 2 g)."""
+    rows, units = len(symbols), weights.ahead.shape[0]
+    from_input = np.dot(weights.vectors[symbols], weights.gates)
+    _add_to_rows(from_input, weights.gate_offsets[0])
+    found, starts = np.empty((rows, 2 * units), np.float32), np.arange(rows + 1)
+    gates, states = np.empty((rows, 4 * units), np.float32), np.empty((rows, units), np.float32)
+    plain = np.arange(rows)
+    run(from_input, 0, plain, starts, weights.ahead, weights.held[0], gates, states)
+    found[:, :units] = states
+    run(from_input, 3 * units, plain[::-1].copy(), starts, weights.behind, weights.held[1], gates, states)
+    found[:, units:] = states[::-1]
+    return found
+
+
+@compiled
+def _kept(rows: int, columns: int, dropout: float, state: np.ndarray) -> np.ndarray:
+    kept = np.empty((rows, columns), np.float32)
+    keep(kept, dropout, state)
+    return kept
+
+
+@compiled
+def _chunks_before(layout: Layout, side: int, none: int) -> np.ndarray:
+    """Return the chunks chosen before that of each row, the last first; on side 1 they are chosen from the end."""
+    chunks = np.empty((len(layout.symbols), BACK), np.int64)
+    for t in range(len(layout.starts) - 1):
+        for row in range(layout.starts[t], layout.starts[t + 1]):
+            k = row - layout.starts[t]
+            for j in range(BACK):
+                step = t - 1 - j if side == 0 else t + 1 + j
+                inside = 0 <= step < len(layout.starts) - 1 and layout.starts[step] + k < layout.starts[step + 1]
+                chunks[row, j] = layout.chunks[layout.starts[step] + k] if inside else none
+    return chunks
+
+
+@compiled
+def _add_to_rows(rows: np.ndarray, what: np.ndarray) -> None:
+    for b in range(len(rows)):
+        for k in range(len(what)):
+            rows[b, k] += what[k]
+
+
+@compiled
+def _add_rows(total: np.ndarray, rows: np.ndarray) -> None:
+    for b in range(len(rows)):
+        for k in range(len(total)):
+            total[k] += rows[b, k]
+
+
+@compiled(fastmath=True)
+def _shorten(slope: np.ndarray) -> None:
+    """Shorten a slope that is longer than allowed."""
+    total = np.float32(0.0)
+    for k in range(len(slope)):
+        total += slope[k] * slope[k]
+    length = np.sqrt(total)
+    if length > _STEEPEST:
+        factor = np.float32(_STEEPEST) / length
+        for k in range(len(slope)):
+            slope[k] *= factor
