@@ -1,15 +1,10 @@
-"""Networks: the slope against finite differences, rules learned, probabilities, and reading from either end."""
-
-from itertools import pairwise
+"""Networks: the slope against finite differences, rules learned, and probabilities."""
 
 import numpy as np
 import pytest
 
-from mercer.sequence_models.inventory import Inventory
-from mercer.sequence_models.network_model import NetworkModel
 from mercer.sequence_models.network_loops import bend
 from mercer.sequence_models.networks import Networks, Task
-from mercer.sequence_models.steps import NEVER
 
 rng = np.random.default_rng(0)
 ROWS = rng.integers(0, 6, (240, 3))
@@ -98,21 +93,3 @@ def test_with_nothing_to_choose_nothing_is_learned():
     only = Task(ROWS, np.zeros(240, dtype=np.int64), KINDS, np.asarray([[True, False, False, False]]))
     networks = Networks(members=1, epochs=3).fit(only, 6, FEATURES)
     assert np.array_equal(probabilities(networks, ROWS[:2], [0]), np.zeros((2, 1)))
-
-
-@pytest.mark.parametrize("backwards", [False, True])
-def test_words_are_read_from_either_end(backwards):
-    words = [list(word) for word in ("ab", "ba", "bb", "aab", "bba", "bab", "aba")] * 4
-    # b is loud before a, a is quiet at the end
-    rules = {("b", "a"): ("B",), ("a", "#"): ()}
-    cuts = [[rules.get(pair, pair[:1]) for pair in pairwise([*word, "#"])] for word in words]
-    inventory = Inventory().fit(words, cuts)
-    codes = [inventory.inputs_.codes(word) for word in words], [inventory.chunks_.codes(cut) for cut in cuts]
-    model = NetworkModel(backwards, members=2, epochs=80).fit(inventory, *codes, np.ones(len(words), dtype=bool))
-    rows = model.beam(model.read("abba"), 5)
-    assert inventory.spell(rows[0]) == ("a", "b", "B")
-    scores = model.score(model.read("abba"), rows)
-    assert np.all(np.diff(scores) <= 1e-9)
-    assert np.exp(scores).sum() <= 1.001  # what is less likely than NEVER counts as that
-    unseen = model.score(model.read("ab"), inventory.chunks_.codes([("a",), ("a",)])[None, :])
-    assert unseen[0] <= NEVER

@@ -6,7 +6,9 @@
 | `alignment`, `alignment_choice` | `Aligner`: one chunk of the output for each input symbol, or run of them; its choice |
 | `inventory`, `classes` | symbols, chunks and their features; vowels and consonants, and classes induced from aligned pairs |
 | `contexts`, `context_model` | contexts of symbols, and the kernel ridges from contexts to chunks |
-| `networks`, `network_model` | small networks with vectors of symbols that are learned, from contexts to chunks |
+| `recurrent`, `network_model` | recurrent networks that read whole words from both ends, to chunks |
+| `networks` | small networks from rows of symbols to classes |
+| `voting`, `network_loops`, `recurrent_loops` | what networks have in common; their compiled loops |
 | `progress` | `Progress`: lines with the time that is left |
 | `steps` | scores and beam searches of models that read one symbol after another |
 | `chain_model`, `chain` | the log-linear chain over the chunks of a word, and its compiled sums and searches |

@@ -90,9 +90,9 @@ class AlignedSequences(WordEstimator):
        those under which pairs left out are likeliest (`choose_aligner`).
     2. Input symbols are put into classes by their effect on the reading of their neighbours (`effect_classes`).
     3. A kernel ridge (`ContextModel`) predicts the chunk of an input symbol from its context and from the chunks already chosen,
-       reading forwards; the weights of the columns of the context are learned from words left out. Small networks
-       (`NetworkModel`), in which symbols are vectors that are learned, read backwards, and others forwards. A log-linear chain
-       (`ChainModel`) models the chunks of a word together.
+       reading forwards; the weights of the columns of the context are learned from words left out. Recurrent networks
+       (`NetworkModel`) read the whole word from both ends, so that symbols far away count, and choose chunks backwards and
+       forwards. A log-linear chain (`ChainModel`) models the chunks of a word together.
     4. Beam searches through ridge and networks and the best paths of the chain are the candidates. They are scored by every
        model, by the runs of symbols with their chunks, of output symbols, and of vowels and consonants, and by their length
        (`WordModels`), and ranked by a weighted sum,
@@ -295,7 +295,7 @@ class AlignedSequences(WordEstimator):
         """Return given outputs with their scores; those the searches do not find are cut by the aligner."""
         scores = np.full((len(sounds), len(self.trust_)), -np.inf)
         known = dict(zip(*self._constructed(word), strict=True))
-        readings = [model.read(word) for model in self.models_]
+        readings = [model.read(word) for model in self.models_] if word else []
         for i, sound in enumerate(sounds):
             if sound in known:
                 scores[i] = known[sound]

@@ -130,6 +130,28 @@ def keep(kept: np.ndarray, dropout: float, state: np.ndarray) -> None:
     state[0] = bits
 
 
+@compiled
+def join_vectors(vectors: np.ndarray, numbers: np.ndarray, kept: np.ndarray, joined: np.ndarray) -> None:
+    """Put what is kept of the vectors of the symbols of each row, one after the other, into `joined`."""
+    size = vectors.shape[1]
+    for b in range(len(numbers)):
+        for j in range(numbers.shape[1]):
+            vector, place = vectors[numbers[b, j]], j * size
+            for k in range(size):
+                joined[b, place + k] = vector[k] * kept[b, place + k]
+
+
+@compiled
+def add_to_vectors(by_vectors: np.ndarray, numbers: np.ndarray, kept: np.ndarray, by_joined: np.ndarray) -> None:
+    """Add the slopes of what `join_vectors` joined to those of the vectors."""
+    size = by_vectors.shape[1]
+    for b in range(len(numbers)):
+        for j in range(numbers.shape[1]):
+            vector, place = by_vectors[numbers[b, j]], j * size
+            for k in range(size):
+                vector[k] += by_joined[b, place + k] * kept[b, place + k]
+
+
 @compiled(error_model="numpy")  # without checks for division by zero many entries are done at a time
 def tangent(x: np.float32) -> np.float32:
     """Return the hyperbolic tangent, by a quotient of polynomials that is exact to the last digits of single precision."""

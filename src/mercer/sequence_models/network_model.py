@@ -31,7 +31,7 @@ class WordNetworks:
     """
 
     members: int = 4
-    epochs: int = 40
+    epochs: int = 80
     seed: int = 0
     _tables: dict[int, list[np.ndarray]] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from mercer.core.compiled import compiled
-from mercer.sequence_models.hamming_ridge import log_softmax
 from mercer.sequence_models.network_loops import (
-    OWN,
     ClassFeatures,
     ClassRoom,
     Options,
     Outward,
     add_slopes_of_classes,
+    add_to_vectors,
     bend,
     class_features,
     class_room,
+    join_vectors,
     keep,
     options_of,
     step_down,
     unbend,
 )
+from mercer.sequence_models.voting import AGAIN, SLOWER, VotingNetworks, passes
 
-_MANY = 6000  # rows from which on there are fewer passes
-_AGAIN, _SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more rows
+_MANY, _POWER = 6000, 0.5  # rows from which on there are fewer passes, and how much fewer
 
 
 class Task(NamedTuple):
@@ -60,7 +60,7 @@ class Examples(NamedTuple):
 
 
 @dataclass
-class Networks:
+class Networks(VotingNetworks[Weights]):
     r"""Networks with one hidden layer, from rows of symbols to classes; the probability is the mean of theirs.
 
     .. math:: p(c \mid x) \propto \exp\big(\langle (\tfrac{1}{2} \delta_c, \psi_c), V h(x) \rangle + a_c\big), \quad
@@ -87,6 +87,8 @@ class Networks:
     n_jobs : int, optional
         Networks that learn at a time, in threads.
     """
+
+    weights_type: ClassVar = Weights
 
     members: int = 6
     size: int = 24
@@ -121,11 +123,11 @@ class Networks:
 
     def resume(self, task: Task) -> list[Callable[[], Any]]:
         """Return the parts of `go_on`, likewise."""
-        return self._parts_of_learning(task, -(-self.passes(len(task.rows)) // _AGAIN), self.rate / _SLOWER)
+        return self._parts_of_learning(task, -(-self.passes(len(task.rows)) // AGAIN), self.rate / SLOWER)
 
     def passes(self, rows: int) -> int:
         """Return the passes through so many rows: `epochs`, fewer if they are many."""
-        return max(1, round(self.epochs * min(1.0, (_MANY / rows) ** 0.5)))
+        return passes(self.epochs, rows, _MANY, _POWER)
 
     def before_hidden(self, rows: np.ndarray) -> np.ndarray:
         """Return b + Σ W e over the first columns, as many as `rows` has: (members, rows, hidden)."""
@@ -137,25 +139,6 @@ class Networks:
         """Return W e of every symbol in one column: (members, symbols, hidden)."""
         weights = self._parts(self.weights_)
         return weights.vectors @ weights.inward[:, column * self.size : (column + 1) * self.size]
-
-    def out_of_hidden(self) -> np.ndarray:
-        """Return the weights from the hidden layer to each class: (members, hidden, classes)."""
-        own, shared = np.split(self._parts(self.weights_).outward, [len(self.features_)], axis=1)
-        return np.ascontiguousarray(np.swapaxes(OWN * own + self.features_ @ shared, 1, 2))
-
-    def log_probabilities(self, before: np.ndarray, outward: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Return log p of some classes, one of which it must be, from b + Σ W e and `out_of_hidden`."""
-        scores = np.tanh(before) @ outward[:, :, classes] + self._parts(self.weights_).bias[:, :, classes]
-        logs = log_softmax(scores.reshape(-1, len(classes)).astype(float)).reshape(scores.shape)
-        return np.logaddexp.reduce(logs, axis=0) - np.log(self.members)
-
-    def _parts(self, flat: np.ndarray) -> Weights:
-        """Return the parts of a vector of weights, or of several."""
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes_])
-        parts = np.split(flat, ends[:-1], axis=-1)
-        return Weights(
-            *(part.reshape(*flat.shape[:-1], *shape) for part, shape in zip(parts, self.shapes_, strict=True))
-        )
 
     def _parts_of_learning(self, task: Task, epochs: int, rate: float) -> list[Callable[[], Any]]:
         # a row with one class alone is certain, and has no slope
@@ -183,9 +166,7 @@ class Networks:
             examples = Examples(task.rows[order], task.classes[order], task.kinds[order])
             plan = (batch, self.dropout, rate, done, steps)
             moments = (flat, slope, mean, square)
-            done = _pass(
-                self._parts(flat), self._parts(slope), moments, examples, options, features, room, plan, state
-            )
+            done = _pass(self._parts(flat), self._parts(slope), moments, examples, options, features, room, plan, state)
         return slope
 
 
@@ -205,34 +186,25 @@ def _pass(  # noqa: PLR0913
     vectors, inward, offset, outward, bias = weights
     batch, dropout, rate, done, steps = plan
     flat, slope, mean, square = moments
-    size, hidden, columns = vectors.shape[1], inward.shape[1], examples.rows.shape[1]
-    joined, layer = np.empty((batch, columns * size), np.float32), np.empty((batch, hidden), np.float32)
+    joined, layer = np.empty((batch, len(inward)), np.float32), np.empty((batch, inward.shape[1]), np.float32)
     kept_in, kept = np.empty_like(joined), np.empty_like(layer)
     by_joined, by_layer, seen = np.empty_like(joined), np.empty_like(layer), np.empty_like(layer)
     into, by_into = Outward(outward, bias), Outward(slopes.outward, slopes.bias)
     for start in range(0, len(examples.rows) - batch + 1, batch):
         keep(kept_in, dropout, state)
         keep(kept, dropout, state)
-        for b in range(batch):
-            for j in range(columns):
-                vector, place = vectors[examples.rows[start + b, j]], j * size
-                for k in range(size):
-                    joined[b, place + k] = vector[k] * kept_in[b, place + k]
+        mine = slice(start, start + batch)
+        join_vectors(vectors, examples.rows[mine], kept_in, joined)
         np.dot(joined, inward, layer)
         bend(layer, offset, kept, seen)
         slope[:] = 0.0
-        mine = slice(start, start + batch)
         known = (examples.classes[mine], examples.kinds[mine])
         share = np.float32(1.0 / batch)
         add_slopes_of_classes(seen, by_layer, *known, options, features, into, by_into, room, done, share)
         unbend(by_layer, layer, kept, slopes.offset)
         np.dot(joined.T, by_layer, slopes.inward)
         np.dot(by_layer, inward.T, by_joined)
-        for b in range(batch):
-            for j in range(columns):
-                vector, place = slopes.vectors[examples.rows[start + b, j]], j * size
-                for k in range(size):
-                    vector[k] += by_joined[b, place + k] * kept_in[b, place + k]
+        add_to_vectors(slopes.vectors, examples.rows[mine], kept_in, by_joined)
         done += 1
         step_down(flat, slope, mean, square, rate * (1.0 - (done - 1) / steps), done)
     return done

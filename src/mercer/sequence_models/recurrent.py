@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer.sequence_models.hamming_ridge import log_softmax
-from mercer.sequence_models.network_loops import OWN, class_features, class_room, options_of
+from mercer.sequence_models.network_loops import class_features, class_room, options_of
 from mercer.sequence_models.recurrent_loops import BACK, Weights, Words, learn_pass, states_of
+from mercer.sequence_models.voting import AGAIN, SLOWER, VotingNetworks, passes
 
-_MANY = 6000  # symbols from which on there are fewer passes
-_AGAIN, _SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more words
+_MANY, _POWER = 4000, 0.7  # symbols from which on there are fewer passes, and how much fewer
 
 
 @dataclass
-class RecurrentNetworks:
+class RecurrentNetworks(VotingNetworks[Weights]):
     r"""Networks of gated units that read a word from both ends; probabilities of chunks are the mean of theirs.
 
-    .. math:: p(c \mid x, i, \text{history}) \propto \exp\big(\langle (\tfrac{1}{2} \delta_c, \psi_c), V h \rangle + a_c\big), \quad
+    .. math:: p(c \mid x, i, \text{history}) \propto
+              \exp\big(\langle (\tfrac{1}{2} \delta_c, \psi_c), V h \rangle + a_c\big), \quad
               h = \tanh\big(b + W (\overrightarrow{s}_i, \overleftarrow{s}_i) + \sum_j U_j e_{c_j}\big)
 
     :math:`\overrightarrow{s}_i` and :math:`\overleftarrow{s}_i` are the states of gated recurrent units that have read the word
-    up to symbol i from its start and from its end, so that what stands anywhere in the word can matter; e are vectors of chunks, and
-    :math:`c_j` the last chunks that were chosen. Two layers h share all but W, U and b: one for chunks that are chosen from the
-    start, one for chunks that are chosen from the end. ψ are given features of chunks, so that those that share some learn from
-    each other. Learned by descent (Adam) from random starts, with random parts left out in each step.
+    up to symbol i from its start and from its end, so that what stands anywhere in the word can matter; e are vectors of chunks,
+    and :math:`c_j` the last chunks that were chosen. Two layers h share all but W, U and b: one for chunks that are chosen from
+    the start, one for chunks that are chosen from the end. ψ are given features of chunks, so that those that share some learn
+    from each other. Learned by descent (Adam) from random starts, with random parts left out in each step.
 
     Parameters
     ----------
@@ -39,19 +39,21 @@ class RecurrentNetworks:
     dropout : float
         Share left out.
     epochs, batch : int
-        Passes through the words, fewer if they have more than 6000 symbols; words of a step.
+        Passes through the words, fewer if they have more than 4000 symbols; words of a step.
     rate : float
         Length of the first steps; it falls to zero.
     seed : int
         Seed of the starts and of the order of words.
     """
 
+    weights_type: ClassVar = Weights
+
     members: int = 3
     size: int = 24
     units: int = 64
     hidden: int = 80
     dropout: float = 0.3
-    epochs: int = 40
+    epochs: int = 80
     batch: int = 16
     rate: float = 8e-3
     seed: int = 0
@@ -83,12 +85,12 @@ class RecurrentNetworks:
 
     def resume(self, words: Words, allowed: np.ndarray) -> list[Callable[[], Any]]:
         """Return the parts of learning from more words, beginning with the weights that were learned before."""
-        passes = -(-self.passes(len(words.symbols)) // _AGAIN)
-        return self._parts_of_learning(words, allowed, passes, self.rate / _SLOWER)
+        again = -(-self.passes(len(words.symbols)) // AGAIN)
+        return self._parts_of_learning(words, allowed, again, self.rate / SLOWER)
 
     def passes(self, symbols: int) -> int:
         """Return the passes through words of so many symbols: `epochs`, fewer if they are many."""
-        return max(1, round(self.epochs * min(1.0, (_MANY / symbols) ** 0.5)))
+        return passes(self.epochs, symbols, _MANY, _POWER)
 
     def before_hidden(self, symbols: np.ndarray, side: int) -> np.ndarray:
         """Return b + W s of each symbol of a word: (members, symbols, hidden); side 1 chooses chunks from the end.
@@ -107,25 +109,6 @@ class RecurrentNetworks:
         weights, d = self._parts(self.weights_), self.size
         place = weights.histories[:, back * d : (back + 1) * d, side * self.hidden : (side + 1) * self.hidden]
         return weights.chunk_vectors @ place
-
-    def out_of_hidden(self) -> np.ndarray:
-        """Return the weights from the hidden layer to each chunk: (members, hidden, chunks)."""
-        own, shared = np.split(self._parts(self.weights_).outward, [len(self.features_)], axis=1)
-        return np.ascontiguousarray(np.swapaxes(OWN * own + self.features_ @ shared, 1, 2))
-
-    def log_probabilities(self, before: np.ndarray, outward: np.ndarray, chunks: np.ndarray) -> np.ndarray:
-        """Return log p of some chunks, one of which it must be, from b + W s + Σ U e and `out_of_hidden`."""
-        scores = np.tanh(before) @ outward[:, :, chunks] + self._parts(self.weights_).bias[:, :, chunks]
-        logs = log_softmax(scores.reshape(-1, len(chunks)).astype(float)).reshape(scores.shape)
-        return np.logaddexp.reduce(logs, axis=0) - np.log(self.members)
-
-    def _parts(self, flat: np.ndarray) -> Weights:
-        """Return the parts of a vector of weights, or of several."""
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes_])
-        parts = np.split(flat, ends[:-1], axis=-1)
-        return Weights(
-            *(part.reshape(*flat.shape[:-1], *shape) for part, shape in zip(parts, self.shapes_, strict=True))
-        )
 
     def _parts_of_learning(
         self, words: Words, allowed: np.ndarray, epochs: int, rate: float

@@ -1,7 +1,8 @@
 """Compiled loops of recurrent networks: words read from both ends by gated units, and the slopes of all weights.
 
-The words of a batch are sorted by length, longest first, and lie step by step: row ``starts[t] + k`` is the t-th symbol of word k,
-and there are as many rows of step t as words that are so long. Read from the end, the same rows are those of the t-th last symbols.
+The words of a batch are sorted by length, longest first, and lie step by step: row ``starts[t] + k`` is the t-th symbol of word
+k, and there are as many rows of step t as words that are so long. Read from the end, the same rows are those of the t-th last
+symbols.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from mercer.sequence_models.network_loops import (
     Options,
     Outward,
     add_slopes_of_classes,
+    add_to_vectors,
     bend,
+    join_vectors,
     keep,
     step_down,
     tangent,
@@ -63,7 +66,6 @@ class Layout(NamedTuple):
     other: np.ndarray
     symbols: np.ndarray
     chunks: np.ndarray
-    words: np.ndarray  # the place of the word of each row in the batch, longest first
 
 
 @compiled
@@ -76,20 +78,20 @@ def laid_out(words: Words, chosen: np.ndarray) -> Layout:
     for t in range(sizes[0]):
         starts[t + 1] = starts[t] + np.sum(sizes > t)
     rows = starts[-1]
-    other, symbols, chunks = (np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64))
-    owners = np.empty(rows, np.int64)
+    other, symbols, chunks = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
     for k in range(len(chosen)):
         for t in range(sizes[k]):
             row = starts[t] + k
             other[row] = starts[sizes[k] - 1 - t] + k
             symbols[row] = words.symbols[words.starts[chosen[k]] + t]
             chunks[row] = words.chunks[words.starts[chosen[k]] + t]
-            owners[row] = k
-    return Layout(starts, other, symbols, chunks, owners)
+    return Layout(starts, other, symbols, chunks)
 
 
 @compiled(error_model="numpy")
-def _gate(from_input: np.ndarray, row: int, place: int, again: np.ndarray, held: np.ndarray, before: np.ndarray) -> None:
+def _gate(  # noqa: PLR0913
+    from_input: np.ndarray, row: int, place: int, again: np.ndarray, held: np.ndarray, before: np.ndarray
+) -> None:
     """Turn `again`, what is added from the state before, and the input into the gates of one word, and the state into the next.
 
     `again` then holds the reset and update gates and the proposal, `before` the state; the rest is needed for slopes.
@@ -116,9 +118,9 @@ def run(  # noqa: PLR0913
     gates: np.ndarray,
     states: np.ndarray,
 ) -> None:
-    """Run the gated units of one direction over the rows of a batch.
+    r"""Run the gated units of one direction over the rows of a batch.
 
-    .. math:: h_t = (1 - u_t) n_t + u_t h_{t-1}, \\quad n_t = \\tanh(W x_t + r_t (U h_{t-1} + b))
+    .. math:: h_t = (1 - u_t) n_t + u_t h_{t-1}, \quad n_t = \tanh(W x_t + r_t (U h_{t-1} + b))
 
     `gates` gets r, u, n and U h + b of each row, `states` the state h.
     """
@@ -184,8 +186,19 @@ def run_back(  # noqa: PLR0913
     np.dot(before.T, added, by_again)
 
 
+class Read(NamedTuple):
+    """What gated units make of a batch: vectors that they see, gates and states from the start, and from the end."""
+
+    kept: np.ndarray
+    seen: np.ndarray
+    gates_ahead: np.ndarray
+    ahead: np.ndarray
+    gates_behind: np.ndarray
+    behind: np.ndarray
+
+
 @compiled
-def learn_pass(  # noqa: PLR0913, PLR0915
+def learn_pass(  # noqa: PLR0913
     weights: Weights,
     slopes: Weights,
     moments: tuple[np.ndarray, ...],
@@ -200,85 +213,102 @@ def learn_pass(  # noqa: PLR0913, PLR0915
     """Go once through the words in an order, a step down for each batch, and return the number of steps done so far."""
     batch, dropout, rate, done, steps = plan
     flat, slope, mean, square = moments
-    units, hidden, size = weights.ahead.shape[0], weights.outward.shape[1], weights.vectors.shape[1]
-    into, by_into = Outward(weights.outward, weights.bias), Outward(slopes.outward, slopes.bias)
+    units, hidden = weights.ahead.shape[0], weights.outward.shape[1]
     for begin in range(0, len(order), batch):
         layout = laid_out(words, order[begin : begin + batch])
         rows = len(layout.symbols)
-        plain = np.arange(rows)
         slope[:] = 0.0
-        kept_in = _kept(rows, size, dropout, state)
-        seen_in = np.empty_like(kept_in)
-        for b in range(rows):
-            for k in range(size):
-                seen_in[b, k] = weights.vectors[layout.symbols[b], k] * kept_in[b, k]
-        from_input = np.dot(seen_in, weights.gates)
-        _add_to_rows(from_input, weights.gate_offsets[0])
-        gates_ahead, gates_behind = np.empty((rows, 4 * units), np.float32), np.empty((rows, 4 * units), np.float32)
-        ahead, behind = np.empty((rows, units), np.float32), np.empty((rows, units), np.float32)
-        run(from_input, 0, plain, layout.starts, weights.ahead, weights.held[0], gates_ahead, ahead)
-        run(from_input, 3 * units, layout.other, layout.starts, weights.behind, weights.held[1], gates_behind, behind)
-        kept_states = _kept(rows, 2 * units, dropout, state)
-        seen_states = np.empty_like(kept_states)
+        read = _read(weights, layout, dropout, state)
+        kept = _kept(rows, 2 * units, dropout, state)
+        seen = np.empty_like(kept)
         for b in range(rows):
             for k in range(units):
-                seen_states[b, k] = ahead[b, k] * kept_states[b, k]
-                seen_states[b, units + k] = behind[layout.other[b], k] * kept_states[b, units + k]
-        from_states = np.dot(seen_states, weights.inward)
-        by_from_states = np.empty_like(from_states)
+                seen[b, k] = read.ahead[b, k] * kept[b, k]
+                seen[b, units + k] = read.behind[layout.other[b], k] * kept[b, units + k]
+        from_states = np.dot(seen, weights.inward)
         for side in range(2):
-            mine = slice(side * hidden, (side + 1) * hidden)
-            chunks = _chunks_before(layout, side, len(weights.chunk_vectors) - 1)
-            kept_chunks = _kept(rows, BACK * size, dropout, state)
-            seen_chunks = np.empty_like(kept_chunks)
-            for b in range(rows):
-                for j in range(BACK):
-                    for k in range(size):
-                        seen_chunks[b, j * size + k] = (
-                            weights.chunk_vectors[chunks[b, j], k] * kept_chunks[b, j * size + k]
-                        )
-            history = np.ascontiguousarray(weights.histories[:, mine])
-            layer = np.dot(seen_chunks, history)
-            for b in range(rows):
-                for k in range(hidden):
-                    layer[b, k] += from_states[b, side * hidden + k]
-            kept = _kept(rows, hidden, dropout, state)
-            seen, by_layer = np.empty_like(layer), np.empty_like(layer)
-            bend(layer, weights.offsets[:, mine], kept, seen)
-            known = (layout.chunks, layout.symbols)
-            number, share = 2 * done + side, np.float32(1.0 / rows)
-            add_slopes_of_classes(seen, by_layer, *known, options, features, into, by_into, room, number, share)
-            unbend(by_layer, layer, kept, slopes.offsets[:, mine])
-            by_from_states[:, mine] = by_layer
-            slopes.histories[:, mine] += np.dot(seen_chunks.T, by_layer)
-            by_chunks = np.dot(by_layer, history.T)
-            for b in range(rows):
-                for j in range(BACK):
-                    for k in range(size):
-                        own = by_chunks[b, j * size + k] * kept_chunks[b, j * size + k]
-                        slopes.chunk_vectors[chunks[b, j], k] += own
-        np.dot(seen_states.T, by_from_states, slopes.inward)
-        by_states = np.dot(by_from_states, weights.inward.T)
+            mine, number = slice(side * hidden, (side + 1) * hidden), 2 * done + side
+            layer = np.ascontiguousarray(from_states[:, mine])
+            given = (layout, side, options, features, room, number, dropout, state)
+            from_states[:, mine] = _choose(weights, slopes, layer, *given)
+        np.dot(seen.T, from_states, slopes.inward)
+        by_states = np.dot(from_states, weights.inward.T)
         by_ahead, by_behind = np.empty((rows, units), np.float32), np.empty((rows, units), np.float32)
         for b in range(rows):
             for k in range(units):
-                by_ahead[b, k] = by_states[b, k] * kept_states[b, k]
-                by_behind[layout.other[b], k] = by_states[b, units + k] * kept_states[b, units + k]
-        by_input = np.empty_like(from_input)
-        own = (layout.starts, weights.ahead, gates_ahead, ahead, slopes.ahead, slopes.held[0])
-        run_back(by_ahead, by_input, 0, plain, *own)
-        own = (layout.starts, weights.behind, gates_behind, behind, slopes.behind, slopes.held[1])
-        run_back(by_behind, by_input, 3 * units, layout.other, *own)
-        np.dot(seen_in.T, by_input, slopes.gates)
-        _add_rows(slopes.gate_offsets[0], by_input)
-        by_seen = np.dot(by_input, weights.gates.T)
-        for b in range(rows):
-            for k in range(size):
-                slopes.vectors[layout.symbols[b], k] += by_seen[b, k] * kept_in[b, k]
+                by_ahead[b, k] = by_states[b, k] * kept[b, k]
+                by_behind[layout.other[b], k] = by_states[b, units + k] * kept[b, units + k]
+        _read_back(weights, slopes, layout, read, by_ahead, by_behind)
         done += 1
         _shorten(slope)
         step_down(flat, slope, mean, square, rate * (1.0 - (done - 1) / steps), done)
     return done
+
+
+@compiled
+def _read(weights: Weights, layout: Layout, dropout: float, state: np.ndarray) -> Read:
+    """Read the words of a batch from both ends."""
+    rows, units, size = len(layout.symbols), weights.ahead.shape[0], weights.vectors.shape[1]
+    kept = _kept(rows, size, dropout, state)
+    seen = np.empty_like(kept)
+    join_vectors(weights.vectors, layout.symbols.reshape(-1, 1), kept, seen)
+    from_input = np.dot(seen, weights.gates)
+    _add_to_rows(from_input, weights.gate_offsets[0])
+    gates_ahead, gates_behind = np.empty((rows, 4 * units), np.float32), np.empty((rows, 4 * units), np.float32)
+    ahead, behind = np.empty((rows, units), np.float32), np.empty((rows, units), np.float32)
+    run(from_input, 0, np.arange(rows), layout.starts, weights.ahead, weights.held[0], gates_ahead, ahead)
+    run(from_input, 3 * units, layout.other, layout.starts, weights.behind, weights.held[1], gates_behind, behind)
+    return Read(kept, seen, gates_ahead, ahead, gates_behind, behind)
+
+
+@compiled
+def _read_back(  # noqa: PLR0913
+    weights: Weights, slopes: Weights, layout: Layout, read: Read, by_ahead: np.ndarray, by_behind: np.ndarray
+) -> None:
+    """Turn slopes in the states of both directions into those of the weights that lead to them."""
+    rows, units = len(layout.symbols), weights.ahead.shape[0]
+    by_input = np.empty((rows, 6 * units), np.float32)
+    ahead = (layout.starts, weights.ahead, read.gates_ahead, read.ahead, slopes.ahead, slopes.held[0])
+    run_back(by_ahead, by_input, 0, np.arange(rows), *ahead)
+    behind = (layout.starts, weights.behind, read.gates_behind, read.behind, slopes.behind, slopes.held[1])
+    run_back(by_behind, by_input, 3 * units, layout.other, *behind)
+    np.dot(read.seen.T, by_input, slopes.gates)
+    _add_rows(slopes.gate_offsets[0], by_input)
+    by_seen = np.dot(by_input, weights.gates.T)
+    add_to_vectors(slopes.vectors, layout.symbols.reshape(-1, 1), read.kept, by_seen)
+
+
+@compiled
+def _choose(  # noqa: PLR0913
+    weights: Weights,
+    slopes: Weights,
+    layer: np.ndarray,
+    layout: Layout,
+    side: int,
+    options: Options,
+    features: ClassFeatures,
+    room: ClassRoom,
+    number: int,
+    dropout: float,
+    state: np.ndarray,
+) -> np.ndarray:
+    """Choose chunks in one order, from what states add to the hidden layer; return the slope in it, and add those of weights."""
+    rows, hidden, size = len(layer), weights.outward.shape[1], weights.vectors.shape[1]
+    mine = slice(side * hidden, (side + 1) * hidden)
+    chunks = _chunks_before(layout, side, len(weights.chunk_vectors) - 1)
+    kept_in, kept = _kept(rows, BACK * size, dropout, state), _kept(rows, hidden, dropout, state)
+    seen_in, seen, by_layer = np.empty_like(kept_in), np.empty_like(layer), np.empty_like(layer)
+    join_vectors(weights.chunk_vectors, chunks, kept_in, seen_in)
+    history = np.ascontiguousarray(weights.histories[:, mine])
+    layer += np.dot(seen_in, history)
+    bend(layer, weights.offsets[:, mine], kept, seen)
+    into, by_into = Outward(weights.outward, weights.bias), Outward(slopes.outward, slopes.bias)
+    known = (layout.chunks, layout.symbols, options, features, into, by_into, room, number, np.float32(1.0 / rows))
+    add_slopes_of_classes(seen, by_layer, *known)
+    unbend(by_layer, layer, kept, slopes.offsets[:, mine])
+    slopes.histories[:, mine] += np.dot(seen_in.T, by_layer)
+    add_to_vectors(slopes.chunk_vectors, chunks, kept_in, np.dot(by_layer, history.T))
+    return by_layer
 
 
 @compiled

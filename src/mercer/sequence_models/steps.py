@@ -23,7 +23,11 @@ class StepModel(Protocol):
     """A model of the next chunk, given those before it."""
 
     backwards: bool
-    inventory_: Inventory
+
+    @property
+    def inventory_(self) -> Inventory:
+        """The symbols and chunks."""
+        ...
 
     def step(self, reading: Reading, i: int, before: np.ndarray) -> np.ndarray:
         """Return the log-probabilities of the options at position `i` after each row of chunks in `before`."""

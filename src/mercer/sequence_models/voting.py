@@ -1,0 +1,57 @@
+"""Networks that vote: the probability of a class is the mean of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from mercer.sequence_models.hamming_ridge import log_softmax
+from mercer.sequence_models.network_loops import OWN
+
+AGAIN, SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more examples
+
+W = TypeVar("W")
+
+
+class VotingNetworks(Generic[W]):
+    """Weights of several networks, a row for each, whose parts are a `weights_type`, with `outward` and `bias` among them."""
+
+    weights_type: ClassVar[Any]
+
+    members: int
+    shapes_: Sequence[tuple[int, ...]]
+    weights_: np.ndarray
+    features_: np.ndarray
+
+    def out_of_hidden(self) -> np.ndarray:
+        """Return the weights from the hidden layer to each class: (members, hidden, classes)."""
+        weights: Any = self._parts(self.weights_)
+        own, shared = np.split(weights.outward, [len(self.features_)], axis=1)
+        return np.ascontiguousarray(np.swapaxes(OWN * own + self.features_ @ shared, 1, 2))
+
+    def log_probabilities(self, before: np.ndarray, outward: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Return log p of some classes, one of which it must be, from the hidden layer before its bend and `out_of_hidden`."""
+        weights: Any = self._parts(self.weights_)
+        scores = np.tanh(before) @ outward[:, :, classes] + weights.bias[:, :, classes]
+        logs = log_softmax(scores.reshape(-1, len(classes)).astype(float)).reshape(scores.shape)
+        return np.logaddexp.reduce(logs, axis=0) - np.log(self.members)
+
+    def _parts(self, flat: np.ndarray) -> W:
+        """Return the parts of a vector of weights, or of several."""
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes_])
+        parts = zip(np.split(flat, ends[:-1], axis=-1), self.shapes_, strict=True)
+        found: W = self.weights_type(*(part.reshape(*flat.shape[:-1], *shape) for part, shape in parts))
+        return found
+
+
+def passes(epochs: int, examples: int, many: int, power: float) -> int:
+    """Return the passes through so many examples: `epochs`, from `many` examples on fewer.
+
+    Examples
+    --------
+    >>> [passes(60, n, 6000, 0.5) for n in (10, 6000, 24000)]
+    [60, 60, 30]
+    """
+    return max(1, round(epochs * min(1.0, (many / examples) ** power)))
