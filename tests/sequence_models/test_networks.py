@@ -16,7 +16,7 @@ TASK = Task(ROWS, CLASSES, KINDS, ALLOWED)
 
 def probabilities(networks, rows, classes=(0, 1, 2, 3)):
     before = networks.before_hidden(rows)
-    return networks.log_probabilities(before, networks.out_of_hidden(), np.asarray(classes))
+    return networks.readout().log_probabilities(before, np.asarray(classes))
 
 
 def test_the_slope_is_that_of_the_loss():

@@ -120,7 +120,7 @@ def test_probabilities_are_those_of_a_naive_twin(side):
         for back in range(BACK):
             j = i + step * (back + 1)
             layer += networks.table(back, side)[:, [chunks[j] if 0 <= j < 4 else CHUNKS]]
-        logs.append(networks.log_probabilities(layer, networks.out_of_hidden(), np.arange(CHUNKS))[0])
+        logs.append(networks.readout().log_probabilities(layer, np.arange(CHUNKS))[0])
     assert np.allclose(np.exp(logs).sum(axis=1), 1.0)
     both = []
     for member in range(2):
@@ -136,7 +136,7 @@ def test_probabilities_are_those_of_a_naive_twin(side):
                 for back in range(BACK):
                     j = i + (1 if other else -1) * (back + 1)
                     layer += alone.table(back, other)[:, [chunks[j] if 0 <= j < 4 else CHUNKS]]
-                total -= alone.log_probabilities(layer, alone.out_of_hidden(), np.arange(CHUNKS))[0, chunks[i]]
+                total -= alone.readout().log_probabilities(layer, np.arange(CHUNKS))[0, chunks[i]]
         assert total / 4 == pytest.approx(right, abs=1e-5)
 
 
@@ -168,7 +168,7 @@ def test_what_stands_far_away_is_learned():
             layer = networks.before_hidden(word, 0)[:, [place]].copy()
             for j in range(BACK):
                 layer += networks.table(j, 0)[:, [back[j] if j < len(back) else CHUNKS]]
-            scores.append(networks.log_probabilities(layer, networks.out_of_hidden(), np.arange(CHUNKS))[0].argmax())
+            scores.append(networks.readout().log_probabilities(layer, np.arange(CHUNKS))[0].argmax())
         right += scores == [chunks[-1], chunks[0]]
     assert right >= 45
 

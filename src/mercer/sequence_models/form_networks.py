@@ -47,7 +47,7 @@ class FormNetworks:
         features[np.arange(WRITE, number), transducer.groups_] = 1.0
         symbols = int(self._starts(transducer)[-1])
         self.networks.fit(Task(rows, actions, kinds, allowed), symbols, features)
-        self._outward = self.networks.out_of_hidden()
+        self._readout = self.networks.readout()
         return self
 
     def scores(self, transducer: Transducer, lemma: str, tags: Tags, forms: Sequence[str]) -> np.ndarray:
@@ -56,11 +56,11 @@ class FormNetworks:
             return np.empty(0)
         rows, actions, kinds, owners = self._steps(transducer, lemma, tags, forms)
         distinct, which = np.unique(np.column_stack([rows, kinds]), axis=0, return_inverse=True)
-        logs = np.empty((len(distinct), self._outward.shape[2]))
+        logs = np.empty((len(distinct), self._readout.outward.shape[2]))
         before = self.networks.before_hidden(distinct[:, :-1])
         for kind, classes in enumerate((np.arange(logs.shape[1]), np.delete(np.arange(logs.shape[1]), DROP))):
             mine = np.flatnonzero(distinct[:, -1] == kind)
-            logs[np.ix_(mine, classes)] = self.networks.log_probabilities(before[:, mine], self._outward, classes)
+            logs[np.ix_(mine, classes)] = self._readout.log_probabilities(before[:, mine], classes)
         return np.bincount(owners, np.maximum(logs[which.ravel(), actions], _LOWEST), minlength=len(forms))
 
     def _steps(
@@ -91,7 +91,7 @@ class FormNetworks:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if hasattr(self, "sets_"):
-            self._outward = self.networks.out_of_hidden()
+            self._readout = self.networks.readout()
 
 
 def exclusive_tags(tags: Sequence[Tags]) -> list[list[str]]:

@@ -13,6 +13,7 @@ from mercer.sequence_models.recurrent import RecurrentNetworks
 from mercer.sequence_models.recurrent_loops import BACK, Words
 from mercer.sequence_models.steps import NEVER, Reading, beam_by_steps, score_by_steps
 from mercer.sequence_models.symbols import UNKNOWN
+from mercer.sequence_models.voting import Readout
 
 _UNITS, _HIDDEN = (64, 128), (64, 256)  # fewest and most gated units in a direction, and units of a hidden layer
 _MANY = 6000  # symbols from which on less is left out
@@ -33,7 +34,9 @@ class WordNetworks:
     members: int = 4
     epochs: int = 80
     seed: int = 0
-    _tables: dict[int, list[np.ndarray]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _tables: dict[int, tuple[list[np.ndarray], Readout]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def start(
         self, inventory: Inventory, words: Sequence[np.ndarray], cuts: Sequence[np.ndarray], chosen: np.ndarray
@@ -49,11 +52,11 @@ class WordNetworks:
         known = self._chosen(chosen)
         return self.networks_.resume(known, self.options_)
 
-    def tables(self, side: int) -> list[np.ndarray]:
-        """Tabulate the effect of each chunk in each place before, the last row being that of no chunk; then on each chunk."""
+    def tables(self, side: int) -> tuple[list[np.ndarray], Readout]:
+        """Tabulate the effect of each chunk in each place before, the last row being that of no chunk, and the readout."""
         found = self._tables.get(side)
         if found is None:
-            found = [*(self.networks_.table(back, side) for back in range(BACK)), self.networks_.out_of_hidden()]
+            found = [self.networks_.table(back, side) for back in range(BACK)], self.networks_.readout()
             self._tables[side] = found
         return found
 
@@ -132,11 +135,11 @@ class NetworkModel:
         options = reading.options[i]
         if len(options) == 1:
             return np.zeros((len(before), 1))
-        *tables, outward = self.networks.tables(int(self.backwards))
+        tables, readout = self.networks.tables(int(self.backwards))
         hidden = reading.contexts[:, i : i + 1]
         for back, table in enumerate(tables, 1):
             hidden = hidden + table[:, before[:, i - back] if i >= back else np.full(len(before), UNKNOWN)]
-        return np.maximum(self.networks.networks_.log_probabilities(hidden, outward, options), NEVER)
+        return np.maximum(readout.log_probabilities(hidden, options), NEVER)
 
     def score(self, reading: Reading, cuts: np.ndarray) -> np.ndarray:
         """Return the log-probability of each row of `cuts`, chunks in the order of the word."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,19 @@ from mercer.sequence_models.network_loops import OWN
 AGAIN, SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more examples
 
 W = TypeVar("W")
+
+
+class Readout(NamedTuple):
+    """Weights from the hidden layers of networks to classes (members, hidden, classes), and biases (members, 1, classes)."""
+
+    outward: np.ndarray
+    bias: np.ndarray
+
+    def log_probabilities(self, before: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Return log p of some classes, one of which it must be, from the hidden layers before they are bent."""
+        scores = np.tanh(before) @ self.outward[:, :, classes] + self.bias[:, :, classes]
+        logs = log_softmax(scores.reshape(-1, len(classes)).astype(float)).reshape(scores.shape)
+        return np.logaddexp.reduce(logs, axis=0) - np.log(len(scores))
 
 
 class VotingNetworks(Generic[W]):
@@ -25,18 +38,11 @@ class VotingNetworks(Generic[W]):
     weights_: np.ndarray
     features_: np.ndarray
 
-    def out_of_hidden(self) -> np.ndarray:
-        """Return the weights from the hidden layer to each class: (members, hidden, classes)."""
+    def readout(self) -> Readout:
+        """Return the weights from the hidden layer to each class, and the bias of classes."""
         weights: Any = self._parts(self.weights_)
         own, shared = np.split(weights.outward, [len(self.features_)], axis=1)
-        return np.ascontiguousarray(np.swapaxes(OWN * own + self.features_ @ shared, 1, 2))
-
-    def log_probabilities(self, before: np.ndarray, outward: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Return log p of some classes, one of which it must be, from the hidden layer before its bend and `out_of_hidden`."""
-        weights: Any = self._parts(self.weights_)
-        scores = np.tanh(before) @ outward[:, :, classes] + weights.bias[:, :, classes]
-        logs = log_softmax(scores.reshape(-1, len(classes)).astype(float)).reshape(scores.shape)
-        return np.logaddexp.reduce(logs, axis=0) - np.log(self.members)
+        return Readout(np.ascontiguousarray(np.swapaxes(OWN * own + self.features_ @ shared, 1, 2)), weights.bias)
 
     def _parts(self, flat: np.ndarray) -> W:
         """Return the parts of a vector of weights, or of several."""
