@@ -15,7 +15,7 @@ from mercer.sequence_models.steps import NEVER, Reading, beam_by_steps, score_by
 from mercer.sequence_models.symbols import UNKNOWN
 from mercer.sequence_models.voting import Readout
 
-_UNITS, _HIDDEN = (64, 128), (64, 256)  # fewest and most gated units in a direction, and units of a hidden layer
+_UNITS, _HIDDEN = (64, 112), (64, 128)  # fewest and most gated units in a direction, and units of a hidden layer
 _MANY = 6000  # symbols from which on less is left out
 
 
@@ -157,9 +157,9 @@ def networks_for(symbols: int, members: int, epochs: int, seed: int) -> Recurren
     --------
     >>> found = [networks_for(n, 4, 40, 0) for n in (1000, 10000, 100000)]
     >>> [(each.units, each.hidden, round(each.dropout, 2)) for each in found]
-    [(64, 64, 0.3), (64, 96, 0.27), (128, 256, 0.17)]
+    [(64, 64, 0.3), (64, 96, 0.23), (112, 128, 0.07)]
     """
     root = symbols**0.5
     units, hidden = (16 * round(float(np.clip(n, *bounds)) / 16) for n, bounds in ((root / 2, _UNITS), (root, _HIDDEN)))
-    dropout = RecurrentNetworks.dropout * min(1.0, (_MANY / symbols) ** 0.2)
+    dropout = RecurrentNetworks.dropout * min(1.0, (_MANY / symbols) ** 0.5)
     return RecurrentNetworks(members, units=units, hidden=hidden, dropout=dropout, epochs=epochs, seed=seed)

@@ -13,7 +13,7 @@ from mercer.sequence_models.network_loops import class_features, class_room, opt
 from mercer.sequence_models.recurrent_loops import BACK, Weights, Words, learn_pass, states_of
 from mercer.sequence_models.voting import AGAIN, SLOWER, VotingNetworks, passes
 
-_MANY, _POWER = 4000, 0.7  # symbols from which on there are fewer passes, and how much fewer
+_MANY, _POWER = 6000, 0.8  # symbols from which on there are fewer passes, and how much fewer
 
 
 @dataclass
@@ -39,7 +39,7 @@ class RecurrentNetworks(VotingNetworks[Weights]):
     dropout : float
         Share left out.
     epochs, batch : int
-        Passes through the words, fewer if they have more than 4000 symbols; words of a step.
+        Passes through the words, fewer if they have more than 6000 symbols; words of a step.
     rate : float
         Length of the first steps; it falls to zero.
     seed : int
