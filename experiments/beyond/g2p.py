@@ -31,7 +31,7 @@ BARS = {"low": float(np.mean([NEURAL[name] for name in LOW])), "khm": 36.0, "dut
 METRIC, MEAN = "wrong words, %", "mean of six"
 WHOLE = "AlignedSequences"
 FIRST, ORACLE = "weights before learning", "best of the candidates"
-SINGLE = ("network backwards", "network forwards", "ridge", "chain", "runs")
+SINGLE = ("network backwards", "network forwards", "ridge", "runs")
 SHOWN, LISTED = 12, 10
 
 

@@ -22,7 +22,7 @@ from mercer.sequence_models.word_models import WORD_SCORES
 
 FOLDS = {"g2p": 5, "inflection": 4}
 GROUPS = {
-    "g2p": ("network backwards", "network forwards", "ridge", "chain", *WORD_SCORES),
+    "g2p": ("network backwards", "network forwards", "ridge", *WORD_SCORES),
     "inflection": SCORES,
 }
 """Scores that are left out, one at a time."""

@@ -23,7 +23,7 @@ def test_the_slope_is_that_of_the_loss():
     networks = Networks(members=1, size=3, hidden=5, dropout=0.0, epochs=1, batch=len(ROWS), rate=0.0)
     task = Task(ROWS, CLASSES, np.arange(240) % 2, np.asarray([[True] * 4, [True] * 4]))
     networks.fit(task, 6, FEATURES)
-    slope = networks._descend(0, task, 1, 0.0)  # a step of length zero
+    slope = networks._descend(0, task)  # a step of length zero
     networks.weights_, networks.features_ = networks.weights_.astype(float), networks.features_.astype(float)
 
     def loss():
@@ -60,14 +60,13 @@ def test_classes_a_kind_cannot_have_get_no_slope():
     assert (changed[[0, 1, 3]] > 0.0).all()
 
 
-def test_a_rule_is_learned_and_more_rows_change_little():
+def test_a_rule_is_learned():
     networks = Networks(members=2, epochs=100).fit(TASK, 6, FEATURES)
     new = np.random.default_rng(1).integers(0, 6, (60, 3))
     right = (new[:, 0] // 2 + (new[:, 2] == 5)) % 4
     before = probabilities(networks, new)
     assert np.allclose(np.exp(before).sum(axis=1), 1.0)
     assert np.mean(before.argmax(axis=1) == right) > 0.9
-    assert np.mean(probabilities(networks.go_on(TASK), new).argmax(axis=1) == right) > 0.9
 
 
 def test_seeds_decide_and_threads_do_not():
@@ -81,7 +80,9 @@ def test_seeds_decide_and_threads_do_not():
 
 def test_symbols_of_one_effect_get_vectors_that_are_alike():
     networks = Networks(members=1, epochs=60).fit(TASK, 6, FEATURES)
-    effects = networks.table(0)[0]  # symbols 0 and 1 have one effect in the first column, 2 and 3 another
+    effects = networks.before_hidden(np.arange(6)[:, None])[
+        0
+    ]  # symbols 0 and 1 have one effect in the first column, 2 another
     assert np.linalg.norm(effects[0] - effects[1]) < np.linalg.norm(effects[0] - effects[2])
 
 

@@ -11,7 +11,6 @@
 | `voting`, `network_loops`, `recurrent_loops` | what networks have in common; their compiled loops |
 | `progress` | `Progress`: lines with the time that is left |
 | `steps` | scores and beam searches of models that read one symbol after another |
-| `chain_model`, `chain` | the log-linear chain over the chunks of a word, and its compiled sums and searches |
 | `word_models` | scores of whole words |
 | `ngrams` | `NgramModel`, the model of runs of symbols |
 | `inflection` | `Inflection`: lemma and tags to form |

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -20,7 +20,6 @@ from mercer.core.validation import check_whole
 from mercer.decoders import Ranked
 from mercer.sequence_models.alignment_choice import choose_aligner
 from mercer.sequence_models.base import WordEstimator, require_as_many
-from mercer.sequence_models.chain_model import ChainModel
 from mercer.sequence_models.context_model import ContextModel
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.network_model import NetworkModel, WordNetworks
@@ -31,7 +30,6 @@ from mercer.sequence_models.word_models import WORD_SCORES, WordModels
 
 _START = {
     "ridge": 0.35,
-    "chain": 0.15,
     "network backwards": 0.225,
     "network forwards": 0.225,
     "runs": 0.05,
@@ -40,18 +38,17 @@ _START = {
     "length": 0.15,
 }  # weights before learning
 PULL = 20_000.0  # of the penalty that keeps them near these, for one word held out: the more words, the weaker it is
+_JUDGES, _MEMBERS = 2, 4  # networks while the weights of scores are learned, and in the end
 _SHARES = {
-    "aligned": 0.1,
-    "models": 0.6,
+    "aligned": 0.05,
+    "models": 0.45,
     "weights": 0.1,
-    "all words": 0.2,
+    "all words": 0.4,
 }  # of the time to fit
 
 
 class ChunkModel(Protocol):
-    """A model of the chunks of a word; `kind` names it, `listed` is the rows it lists for each one that a beam keeps."""
-
-    listed: ClassVar[int]
+    """A model of the chunks of a word; `kind` names it."""
 
     @property
     def kind(self) -> str:
@@ -92,10 +89,10 @@ class AlignedSequences(WordEstimator):
     3. A kernel ridge (`ContextModel`) predicts the chunk of an input symbol from its context and from the chunks already chosen,
        reading forwards; the weights of the columns of the context are learned from words left out. Recurrent networks
        (`NetworkModel`) read the whole word from both ends, so that symbols far away count, and choose chunks backwards and
-       forwards. A log-linear chain (`ChainModel`) models the chunks of a word together.
-    4. Beam searches through ridge and networks and the best paths of the chain are the candidates. They are scored by every
-       model, by the runs of symbols with their chunks, of output symbols, and of vowels and consonants, and by their length
-       (`WordModels`), and ranked by a weighted sum,
+       forwards.
+    4. Beam searches through ridge and networks find the candidates. They are scored by every model, by the runs of symbols with
+       their chunks, of output symbols, and of vowels and consonants, and by their length (`WordModels`), and ranked by a weighted
+       sum,
 
     .. math:: \text{score}(x, y) = \max_{c_1 \dots c_n = y} \; \sum_m w_m \log p_m(c \mid x) + \sum_k v_k \log p_k(x, c)
 
@@ -130,8 +127,8 @@ class AlignedSequences(WordEstimator):
     ----------
     aligner_, inventory_ : Aligner, Inventory
         The alignment; the symbols, chunks and classes.
-    models_ : list of ContextModel, ChainModel and NetworkModel
-        The ridge that reads forwards, the chain, the networks that read backwards, and those that read forwards.
+    models_ : list of ContextModel and NetworkModel
+        The ridge that reads forwards, the networks that choose chunks backwards, and those that choose them forwards.
     whole_ : WordModels
         The scores of whole words.
     trust_ : array
@@ -205,12 +202,10 @@ class AlignedSequences(WordEstimator):
         progress.done("aligned")
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
         ridge = ContextModel(False, shared, self.sample, self.landmarks, self.seed)
-        paths, networks = ChainModel(), WordNetworks(seed=self.seed)
-        self.models_: list[ChunkModel] = [ridge, paths, *(NetworkModel(networks, side) for side in (True, False))]
+        networks = WordNetworks(_JUDGES if held_out.any() else _MEMBERS, seed=self.seed)
+        self.models_: list[ChunkModel] = [ridge, *(NetworkModel(networks, side) for side in (True, False))]
         given = (inventory, word_codes, cut_codes, ~held_out)
-        # the longest part first
-        parts = (partial(paths.fit, *given), partial(ridge.fit, *given), *networks.start(*given))
-        run(delayed(part)() for part in parts)
+        run(delayed(part)() for part in (partial(ridge.fit, *given), *networks.start(*given)))
         progress.done("models")
         rest = np.flatnonzero(~held_out)
         self.whole_ = WordModels().fit(inventory, [word_codes[i] for i in rest], [cut_codes[i] for i in rest])
@@ -222,9 +217,8 @@ class AlignedSequences(WordEstimator):
         self.trust_ = self.learned_trust([scores for _, scores in lists], correct)
         progress.done("weights")
         if held_out.any():
-            every = np.ones(len(words), dtype=bool)
-            parts = (partial(paths.solve, every), partial(ridge.solve, every), *networks.resume(every))
-            run(delayed(part)() for part in parts)
+            every, networks.members = np.ones(len(words), dtype=bool), _MEMBERS
+            run(delayed(part)() for part in (partial(ridge.solve, every), *networks.again(every)))
             self.whole_ = WordModels().fit(inventory, word_codes, cut_codes)
         progress.done("all words")
 
@@ -309,7 +303,7 @@ class AlignedSequences(WordEstimator):
     def _rows(self, readings: list[Reading]) -> np.ndarray:
         """Return the distinct rows of chunks that the searches find."""
         pairs = zip(self.models_, readings, strict=True)
-        rows = np.concatenate([model.beam(reading, self.width * model.listed) for model, reading in pairs])
+        rows = np.concatenate([model.beam(reading, self.width) for model, reading in pairs])
         return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
 
     def _summed(self, rows: np.ndarray, scores: np.ndarray) -> tuple[Sequence[Chunk], np.ndarray]:

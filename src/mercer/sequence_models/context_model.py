@@ -166,7 +166,6 @@ class ContextModel:
     """
 
     kind: ClassVar[str] = "ridge"
-    listed: ClassVar[int] = 1
 
     backwards: bool = False
     shared: bool = False

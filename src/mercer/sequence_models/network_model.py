@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -43,14 +43,16 @@ class WordNetworks:
     ) -> list[Callable[[], Any]]:
         """Return the parts of learning from the `chosen` words (a mask) and their chunks, which can be done at the same time."""
         self.inventory_, self._words, self._cuts = inventory, words, cuts
-        known = self._chosen(chosen)
-        self.networks_ = networks_for(len(known.symbols), self.members, self.epochs, self.seed)
-        return self.networks_.start(known, self.options_, inventory.features_[:, len(inventory.chunks_) :])
+        return self.again(chosen)
 
-    def resume(self, chosen: np.ndarray) -> list[Callable[[], Any]]:
-        """Return the parts of learning from the chosen words, from what was learned before."""
-        known = self._chosen(chosen)
-        return self.networks_.resume(known, self.options_)
+    def again(self, chosen: np.ndarray) -> list[Callable[[], Any]]:
+        """Return the parts of learning from other words among these, from the start.
+
+        Going on from what was learned before is quicker, and worse on words left out.
+        """
+        known, features = self._chosen(chosen), self.inventory_.features_[:, len(self.inventory_.chunks_) :]
+        self.networks_ = networks_for(len(known.symbols), self.members, self.epochs, self.seed)
+        return self.networks_.start(known, self.options_, features)
 
     def tables(self, side: int) -> tuple[list[np.ndarray], Readout]:
         """Tabulate the effect of each chunk in each place before, the last row being that of no chunk, and the readout."""
@@ -93,8 +95,6 @@ class NetworkModel:
         Read from the end; the history is then what follows.
     """
 
-    listed: ClassVar[int] = 1
-
     networks: WordNetworks = field(default_factory=WordNetworks)
     backwards: bool = False
 
@@ -117,8 +117,8 @@ class NetworkModel:
         return self
 
     def solve(self, chosen: np.ndarray) -> NetworkModel:
-        """Let the networks learn from the chosen words, from what was learned before."""
-        for part in self.networks.resume(chosen):
+        """Let the networks learn from the chosen words."""
+        for part in self.networks.again(chosen):
             part()
         return self
 

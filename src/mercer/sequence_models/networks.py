@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -27,7 +25,7 @@ from mercer.sequence_models.network_loops import (
     step_down,
     unbend,
 )
-from mercer.sequence_models.voting import AGAIN, SLOWER, VotingNetworks, passes
+from mercer.sequence_models.voting import VotingNetworks, passes
 
 _MANY, _POWER = 6000, 0.5  # rows from which on there are fewer passes, and how much fewer
 
@@ -102,14 +100,6 @@ class Networks(VotingNetworks[Weights]):
 
     def fit(self, task: Task, symbols: int, features: np.ndarray) -> Self:
         """Learn from rows of numbers below `symbols`; `features` holds ψ of each class."""
-        return self._do(self.start(task, symbols, features))
-
-    def go_on(self, task: Task) -> Self:
-        """Learn from more rows, beginning with the weights that were learned before; this is quicker than from the start."""
-        return self._do(self.resume(task))
-
-    def start(self, task: Task, symbols: int, features: np.ndarray) -> list[Callable[[], Any]]:
-        """Return the parts of `fit`, one for each network, which can be done at the same time."""
         self.features_ = features.astype(np.float32)
         d, h, (classes, f) = self.size, self.hidden, features.shape
         self.shapes_ = [(symbols, d), (task.rows.shape[1] * d, h), (1, h), (classes + f, h), (1, classes)]
@@ -119,11 +109,13 @@ class Networks(VotingNetworks[Weights]):
             weights.vectors[:] = rng.standard_normal(weights.vectors.shape)
             for each, inputs in ((weights.inward, len(weights.inward)), (weights.outward, h)):
                 each[:] = rng.uniform(-1.0, 1.0, each.shape) / np.sqrt(inputs)
-        return self._parts_of_learning(task, self.passes(len(task.rows)), self.rate)
-
-    def resume(self, task: Task) -> list[Callable[[], Any]]:
-        """Return the parts of `go_on`, likewise."""
-        return self._parts_of_learning(task, -(-self.passes(len(task.rows)) // AGAIN), self.rate / SLOWER)
+        # a row with one class alone is certain, and has no slope
+        teaching = np.flatnonzero(task.allowed.sum(axis=1)[task.kinds] > 1)
+        if len(teaching):
+            task = Task(task.rows[teaching], task.classes[teaching], task.kinds[teaching], task.allowed)
+            run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+            run(delayed(self._descend)(member, task) for member in range(self.members))
+        return self
 
     def passes(self, rows: int) -> int:
         """Return the passes through so many rows: `epochs`, fewer if they are many."""
@@ -135,25 +127,9 @@ class Networks(VotingNetworks[Weights]):
         joined = weights.vectors[:, rows].reshape(self.members, len(rows), -1)
         return joined @ weights.inward[:, : joined.shape[2]] + weights.offset
 
-    def table(self, column: int) -> np.ndarray:
-        """Return W e of every symbol in one column: (members, symbols, hidden)."""
-        weights = self._parts(self.weights_)
-        return weights.vectors @ weights.inward[:, column * self.size : (column + 1) * self.size]
-
-    def _parts_of_learning(self, task: Task, epochs: int, rate: float) -> list[Callable[[], Any]]:
-        # a row with one class alone is certain, and has no slope
-        teaching = np.flatnonzero(task.allowed.sum(axis=1)[task.kinds] > 1)
-        if not len(teaching):
-            return []
-        task = Task(task.rows[teaching], task.classes[teaching], task.kinds[teaching], task.allowed)
-        return [partial(self._descend, member, task, epochs, rate) for member in range(self.members)]
-
-    def _do(self, parts: list[Callable[[], Any]]) -> Self:
-        Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(part)() for part in parts)
-        return self
-
-    def _descend(self, member: int, task: Task, epochs: int, rate: float) -> np.ndarray:
+    def _descend(self, member: int, task: Task) -> np.ndarray:
         """Let one network go down the slope of the mean of −log p, and return the slope of the last step."""
+        epochs = self.passes(len(task.rows))
         flat, rng = self.weights_[member], np.random.default_rng((self.seed, member, epochs))
         mean, square, slope = (np.zeros_like(flat) for _ in range(3))
         options, features = options_of(task.allowed), class_features(self.features_)
@@ -164,7 +140,7 @@ class Networks(VotingNetworks[Weights]):
         for _ in range(epochs):
             order = rng.permutation(len(task.rows))
             examples = Examples(task.rows[order], task.classes[order], task.kinds[order])
-            plan = (batch, self.dropout, rate, done, steps)
+            plan = (batch, self.dropout, self.rate, done, steps)
             moments = (flat, slope, mean, square)
             done = _pass(self._parts(flat), self._parts(slope), moments, examples, options, features, room, plan, state)
         return slope

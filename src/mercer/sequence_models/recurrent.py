@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.sequence_models.network_loops import class_features, class_room, options_of
 from mercer.sequence_models.recurrent_loops import BACK, Weights, Words, learn_pass, states_of
-from mercer.sequence_models.voting import AGAIN, SLOWER, VotingNetworks, passes
+from mercer.sequence_models.voting import VotingNetworks, passes
 
 _MANY, _POWER = 6000, 0.8  # symbols from which on there are fewer passes, and how much fewer
 
@@ -81,12 +81,9 @@ class RecurrentNetworks(VotingNetworks[Weights]):
             others = ((weights.inward, 2 * g), (weights.histories, d), (weights.outward, h))
             for each, inputs in (*((part, g) for part in gated), *others):
                 each[:] = rng.uniform(-1.0, 1.0, each.shape) / np.sqrt(inputs)
-        return self._parts_of_learning(words, allowed, self.passes(len(words.symbols)), self.rate)
-
-    def resume(self, words: Words, allowed: np.ndarray) -> list[Callable[[], Any]]:
-        """Return the parts of learning from more words, beginning with the weights that were learned before."""
-        again = -(-self.passes(len(words.symbols)) // AGAIN)
-        return self._parts_of_learning(words, allowed, again, self.rate / SLOWER)
+        if not np.any(allowed.sum(axis=1)[words.symbols] > 1):
+            return []  # with nothing to choose between nothing is learned
+        return [partial(self._descend, member, words, allowed) for member in range(self.members)]
 
     def passes(self, symbols: int) -> int:
         """Return the passes through words of so many symbols: `epochs`, fewer if they are many."""
@@ -110,15 +107,9 @@ class RecurrentNetworks(VotingNetworks[Weights]):
         place = weights.histories[:, back * d : (back + 1) * d, side * self.hidden : (side + 1) * self.hidden]
         return weights.chunk_vectors @ place
 
-    def _parts_of_learning(
-        self, words: Words, allowed: np.ndarray, epochs: int, rate: float
-    ) -> list[Callable[[], Any]]:
-        if not np.any(allowed.sum(axis=1)[words.symbols] > 1):
-            return []  # with nothing to choose between nothing is learned
-        return [partial(self._descend, member, words, allowed, epochs, rate) for member in range(self.members)]
-
-    def _descend(self, member: int, words: Words, allowed: np.ndarray, epochs: int, rate: float) -> np.ndarray:
+    def _descend(self, member: int, words: Words, allowed: np.ndarray) -> np.ndarray:
         """Let one network go down the slope of the mean of −log p, and return the slope of the last step."""
+        epochs = self.passes(len(words.symbols))
         flat, rng = self.weights_[member], np.random.default_rng((self.seed, member, epochs))
         mean, square, slope = (np.zeros_like(flat) for _ in range(3))
         options, features = options_of(allowed), class_features(self.features_)
@@ -126,7 +117,7 @@ class RecurrentNetworks(VotingNetworks[Weights]):
         state = rng.integers(1, 2**63, 1).astype(np.uint64)
         done, steps = 0, epochs * -(-number // self.batch)
         for _ in range(epochs):
-            plan = (self.batch, self.dropout, rate, done, steps)
+            plan = (self.batch, self.dropout, self.rate, done, steps)
             given = (words, rng.permutation(number), options, features, room, plan, state)
             done = learn_pass(self._parts(flat), self._parts(slope), (flat, slope, mean, square), *given)
         return slope

@@ -10,8 +10,6 @@ import numpy as np
 from mercer.sequence_models.hamming_ridge import log_softmax
 from mercer.sequence_models.network_loops import OWN
 
-AGAIN, SLOWER = 4, 3  # divisors of the passes and of the rate when networks go on with more examples
-
 W = TypeVar("W")
 
 
