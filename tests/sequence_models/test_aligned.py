@@ -205,3 +205,17 @@ def test_symbols_may_be_read_together():
     assert model.score(words, sounds) > -0.2
     with pytest.raises(ValueError, match="reads=0"):
         AlignedSequences(reads=0).fit(words, sounds)
+
+
+def test_a_symbol_at_the_other_end_counts():
+    rng = np.random.default_rng(0)
+
+    def drawn(number):  # x is read as the first letter, 7 to 9 letters before it
+        middles = ["".join(rng.choice(list("klmnrs"), rng.integers(6, 9))) for _ in range(number)]
+        firsts = rng.choice(list("pt"), number)
+        return [f + m + "x" for f, m in zip(firsts, middles, strict=True)], [
+            f + m + f.upper() for f, m in zip(firsts, middles, strict=True)
+        ]
+
+    words, said = drawn(20)
+    assert AlignedSequences().fit(*drawn(80)).predict(words).tolist() == said
