@@ -150,6 +150,8 @@ def test_threads_change_nothing(model):
         ([], [], "X is empty"),
         ("word", ["a"], "single str"),
         ([""], [""], "every input of X is empty"),
+        ([["a"], ["a", float("nan")]], ["x", "y"], r"X\[1\] holds nan, which no symbol is equal to"),
+        (["a", "b"], [["x"], [float("nan")]], r"y\[1\] holds nan"),
     ],
 )
 def test_bad_input(X, y, message):
@@ -161,6 +163,33 @@ def test_bad_input(X, y, message):
 def test_bad_parameters(name):
     with pytest.raises(ValueError, match=f"{name}=0; expected a positive whole number"):
         AlignedSequences(**{name: 0}).fit(WORDS, SOUNDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("seed", "a", "a whole number, zero or positive"),
+        ("seed", -1, "a whole number, zero or positive"),
+        ("seed", None, "a whole number, zero or positive"),
+        ("n_jobs", 0, "a number of jobs"),
+        ("n_jobs", "a", "a number of jobs"),
+        ("verbose", 2, "0, or 1"),
+    ],
+)
+def test_bad_settings_are_named(name, value, expected):
+    with pytest.raises(ValueError, match=f"{name}={value!r}; expected {expected}"):
+        AlignedSequences(**{name: value}).fit(WORDS, SOUNDS)
+
+
+def test_too_many_chunks_are_named_by_what_was_asked_for():
+    with pytest.raises(ValueError, match="too many chunks to number; lower longest=60"):
+        AlignedSequences(longest=60).fit(WORDS, SOUNDS)
+
+
+def test_memory_is_checked_before_words_are_aligned(monkeypatch):
+    monkeypatch.setattr("mercer.core.memory.available_bytes", lambda near: 10**6)
+    with pytest.raises(MemoryError, match="the longest of 300 and 300 symbols.*leave the longest pairs out"):
+        AlignedSequences().fit(["ab" * 150, "ab"], ["AB" * 150, "AB"])
 
 
 def test_one_pair_and_outputs_without_a_choice():

@@ -1,13 +1,15 @@
 """The parts of aligned sequences against naive twins."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
 
 from mercer.sequence_models.aligned import trust_in_scores
+from mercer.sequence_models.classes import CONCENTRATION, merged_classes
 from mercer.sequence_models.context_model import (
     ContextModel,
     Examples,
@@ -229,3 +231,39 @@ def test_leaving_words_out_forgets_their_chunks():
 def test_the_nearer_the_more_it_matters():
     weights = dict(zip(INPUT_COLUMNS + HISTORY_COLUMNS, starting_settings().weights, strict=True))
     assert weights["symbol +1"] > weights["symbol -2"] > weights["symbol +4"] > weights["last three"] > 0
+
+
+def naive_classes(counts, groups, concentration):
+    """Merge the two rows with the largest gain in evidence, all evidence computed anew each time."""
+    totals = counts.sum(axis=0) + 1e-3
+    prior = np.asarray([concentration * t / totals[groups == g].sum() for t, g in zip(totals, groups, strict=True)])
+
+    def evidence(row):
+        own = np.sum(gammaln(row + prior) - gammaln(prior))
+        sums = np.asarray([row[groups == g].sum() for g in np.unique(groups)])
+        return own - np.sum(gammaln(sums + concentration) - gammaln(concentration))
+
+    parts = [[i] for i in range(len(counts))]
+    while True:
+        best = (1e-9, 0, 0)
+        for i, j in combinations(range(len(parts)), 2):
+            one, other = counts[parts[i]].sum(axis=0), counts[parts[j]].sum(axis=0)
+            best = max(best, (evidence(one + other) - evidence(one) - evidence(other), i, j))
+        if best[0] <= 1e-9:
+            return {frozenset(part) for part in parts}
+        parts[best[1]] += parts.pop(best[2])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classes_are_those_of_a_naive_twin(seed):
+    draws = np.random.default_rng(seed)
+    kinds = draws.dirichlet(np.full(9, 0.3), 3)
+    counts = np.stack([draws.multinomial(draws.integers(1, 40), kinds[i % 3]) for i in range(8)]).astype(float)
+    groups = np.asarray([0, 0, 0, 2, 2, 2, 5, 5, 5])
+    found = merged_classes(counts, groups)
+    parts = {frozenset(np.flatnonzero(found == c).tolist()) for c in found}
+    assert parts == naive_classes(counts, groups, CONCENTRATION)
+
+
+def test_rows_that_share_nothing_are_not_merged():
+    assert merged_classes(np.eye(3), np.asarray([0, 1, 2])).tolist() == [0, 1, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
@@ -109,15 +110,47 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+class _Limits:
+    """The limits on linear algebra that methods of one thread share, and how many of them are at work."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        self.taken: Any = None
+
+
+_LIMITS = _Limits()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_LIMITS.__init__)  # type: ignore[misc]
+
+
 def one_blas_thread(method: Method) -> Method:
-    """Return a method during which linear algebra uses one thread: on many small matrices, more of them wait for each other."""
+    """Return a method during which linear algebra uses one thread: on many small matrices, more of them wait for each other.
+
+    The setting is that of the process, so that the first method at work takes it and the last gives it back: if each restored
+    what it had found, one that ends would take the limit from another, and the last could leave one thread for good.
+    """
 
     @wraps(method)
     def alone(*arguments: Any, **named: Any) -> Any:
-        from threadpoolctl import threadpool_limits
+        import threadpoolctl
 
-        with threadpool_limits(1, "blas"):
+        # from 3.8 on, the thread that took a limit has to let go of it before another can give it back
+        let_go = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+        with _LIMITS.lock:
+            if not _LIMITS.inside:
+                _LIMITS.taken = threadpoolctl.threadpool_limits(1, "blas")
+            _LIMITS.inside += 1
+        try:
             return method(*arguments, **named)
+        finally:
+            with _LIMITS.lock:
+                _LIMITS.inside -= 1
+                if not _LIMITS.inside:
+                    if let_go:
+                        let_go(force=True)
+                    _LIMITS.taken.restore_original_limits()
+                    if let_go:
+                        let_go(force=True)
 
     return alone  # type: ignore[return-value]
 

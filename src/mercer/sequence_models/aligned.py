@@ -173,7 +173,7 @@ class AlignedSequences(WordEstimator):
         """Learn from inputs and outputs: strings, or sequences of any hashable symbols."""
         for name in ("longest", "reads", "width", "held_out", "together", "sample", "landmarks"):
             check_whole(getattr(self, name), name)
-        check_whole(self.verbose, "verbose", 0, expected="0, or 1 for a line for each part")
+        self._check_settings()
         fitted = copy(self)  # a fit that fails leaves this estimator as it was
         fitted._forget_calibration()
         fitted._fit(X, y)

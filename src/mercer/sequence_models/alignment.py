@@ -9,10 +9,12 @@ from itertools import pairwise
 import numpy as np
 
 from mercer.core.compiled import compiled
+from mercer.core.memory import require
 from mercer.sequence_models.inventory import alternating_class
 from mercer.sequence_models.symbols import UNKNOWN, Alphabet, Chunk, Symbols
 
 _PLAIN_ROUNDS = 3  # rounds before shapes count
+_COPIES = 6  # arrays of all events at a time
 
 
 @dataclass
@@ -80,9 +82,8 @@ class Aligner:
             return self
         self._inputs = Alphabet(symbol for x, _ in pairs for symbol in x)
         self._outputs = Alphabet(symbol for _, y in pairs for symbol in y)
-        if not self.can_number(len(self._inputs), len(self._outputs)):
-            sizes = f"{len(self._inputs)} input and {len(self._outputs)} output symbols make too many chunks to number"
-            raise ValueError(f"{sizes}; lower longest={self.longest} or reads={self.reads}, or use fewer symbols")
+        self.require_numbers(len(self._inputs), len(self._outputs))
+        self._require_memory(pairs)
         lattices = [self.lattice(x, y) for x, y in pairs]
         starts = np.concatenate([[0], np.cumsum([len(lattice) for lattice in lattices])])
         known, events = np.unique(np.concatenate(lattices), return_inverse=True)
@@ -130,6 +131,21 @@ class Aligner:
     def can_number(self, inputs: int, outputs: int) -> bool:
         """Whether the runs and chunks of alphabets of these sizes can be told apart by 64-bit numbers."""
         return (inputs + 2) ** self.reads * (outputs + 2) ** self.longest <= 2**63
+
+    def require_numbers(self, inputs: int, outputs: int) -> None:
+        """Raise ValueError unless `can_number`."""
+        if not self.can_number(inputs, outputs):
+            sizes = f"{inputs} input and {outputs} output symbols make too many chunks to number"
+            raise ValueError(f"{sizes}; lower longest={self.longest} or reads={self.reads}, or use fewer symbols")
+
+    def _require_memory(self, pairs: list[tuple[Symbols, Symbols]]) -> None:
+        """Raise MemoryError unless the events of all pairs fit in memory, some times over while they are numbered."""
+        sizes = [len(x) * (len(y) + 1) for x, y in pairs]
+        most = pairs[sizes.index(max(sizes))]
+        what = f"the ways to align {len(pairs)} pairs, the longest of {len(most[0])} and {len(most[1])} symbols"
+        require(
+            sum(sizes), self.reads * (self.longest + 1), _COPIES, what, "leave the longest pairs out, or cut them up"
+        )
 
     def _chunk_codes(self) -> int:
         return (len(self._outputs) + 2) ** self.longest

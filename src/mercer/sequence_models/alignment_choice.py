@@ -46,6 +46,7 @@ def choose_aligner(
 def aligners(words: Sequence[Symbols], sounds: Sequence[Symbols], longest: int, reads: int = 1) -> list[Aligner]:
     """Return the aligners to choose from, those left out that have too many chunks to number."""
     inputs, outputs = (len({symbol for each in side for symbol in each}) for side in (words, sounds))
+    Aligner(longest=longest).require_numbers(inputs, outputs)
     sizes = range(min(2, longest), longest + 1)
     menu = [
         Aligner(longest=size, consistency=power, reads=number)

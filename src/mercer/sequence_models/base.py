@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from mercer.core.arrays import to_numpy
 from mercer.core.collections import Collection, as_objects
+from mercer.core.validation import check_jobs, check_whole
 from mercer.decoders import Ranked
 from mercer.losses import ZeroOne
 from mercer.losses.base import as_loss
@@ -18,15 +19,24 @@ from mercer.sequence_models.answers import RankedAnswers
 
 
 class WordEstimator(RankedAnswers, BaseEstimator):
-    """Sequences in, sequences out. A new one defines `fit` and `rank`, and has a parameter `loss`."""
+    """Sequences in, sequences out. A new one defines `fit` and `rank`, and has the parameters below."""
 
     loss: Any
+    seed: int
+    n_jobs: int | None
+    verbose: int
 
     rank: Callable[..., list[Ranked]]
 
     def predict(self, X: Any, candidates: Any = None) -> np.ndarray:
         """Predict the output of each input; among `candidates`, one collection for all inputs, if given."""
         return as_objects([ranked.objects[0] for ranked in self.rank(X, 1, candidates)])
+
+    def _check_settings(self) -> None:
+        """Raise ValueError unless the parameters that all estimators of words have are right."""
+        check_whole(self.seed, "seed", 0, expected="a whole number, zero or positive")
+        check_whole(self.verbose, "verbose", 0, 1, expected="0, or 1 for a line for each part")
+        check_jobs(self.n_jobs)
 
     def _mean_loss(self, outputs: Collection, predicted: np.ndarray) -> float:
         loss = ZeroOne() if self.loss is None else as_loss(self.loss)

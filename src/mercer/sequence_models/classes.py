@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lgamma
 
 import numpy as np
-from scipy.special import gammaln
+
+from mercer.core.compiled import compiled
 
 CONCENTRATION = 4.0  # of the Dirichlet prior, for the readings of one symbol
 
@@ -40,29 +42,47 @@ def merged_classes(counts: np.ndarray, groups: np.ndarray, concentration: float 
     """
     if not counts.size:
         return np.zeros(len(counts), dtype=np.int64)
-    indicator = np.eye(int(groups.max()) + 1)[groups]
-    totals = counts.sum(axis=0) + 1e-3
-    prior = concentration * totals / (totals @ indicator)[groups]
-
-    def evidence(rows: np.ndarray) -> np.ndarray:
-        own = gammaln(rows + prior) - gammaln(prior)
-        return own.sum(axis=-1) - (gammaln(rows @ indicator + concentration) - gammaln(concentration)).sum(axis=-1)
-
-    rows = counts.astype(float)
+    _, groups = np.unique(groups, return_inverse=True)
+    rows, totals = counts.astype(float), counts.sum(axis=0) + 1e-3
+    prior = concentration * totals / np.bincount(groups, totals)[groups]
+    of_groups = np.zeros((len(rows), int(groups.max()) + 1))
+    np.add.at(of_groups.T, groups, rows.T)
     members = np.arange(len(rows))
-    alone = evidence(rows)
     gains = np.full((len(rows), len(rows)), -np.inf)
     for i in range(len(rows) - 1):
-        gains[i, i + 1 :] = evidence(rows[i] + rows[i + 1 :]) - alone[i] - alone[i + 1 :]
+        gains[i, i + 1 :] = _gains(i, np.arange(i + 1, len(rows)), rows, of_groups, prior, concentration)
     while len(rows) > 1:
         i, j = divmod(int(np.argmax(gains)), len(rows))
         if gains[i, j] <= 0.0:
             break
         rows[i] += rows[j]
-        alone[i] = evidence(rows[i])
+        of_groups[i] += of_groups[j]
         members[members == j] = i
         gains[j, :] = gains[:, j] = -np.inf
         others = np.unique(members[members != i])
-        gain = evidence(rows[i] + rows[others]) - alone[i] - alone[others]
-        gains[np.minimum(i, others), np.maximum(i, others)] = gain
+        gains[np.minimum(i, others), np.maximum(i, others)] = _gains(i, others, rows, of_groups, prior, concentration)
     return np.unique(members, return_inverse=True)[1]
+
+
+@compiled
+def _gains(  # noqa: PLR0913
+    i: int, others: np.ndarray, rows: np.ndarray, of_groups: np.ndarray, prior: np.ndarray, concentration: float
+) -> np.ndarray:
+    """Return what is gained if row `i` is merged with each of others; only events, and groups, that both have count."""
+    gains = np.zeros(len(others))
+    mine, groups = np.flatnonzero(rows[i]), np.flatnonzero(of_groups[i])
+    for k in range(len(others)):
+        other, totals = rows[others[k]], of_groups[others[k]]
+        for e in mine:
+            if other[e] > 0.0:
+                gains[k] += _together(rows[i, e], other[e], prior[e])
+        for g in groups:
+            if totals[g] > 0.0:
+                gains[k] -= _together(of_groups[i, g], totals[g], concentration)
+    return gains
+
+
+@compiled
+def _together(n: float, m: float, a: float) -> float:
+    """Return log Γ(n + m + a) Γ(a) / (Γ(n + a) Γ(m + a))."""
+    return lgamma(n + m + a) + lgamma(a) - lgamma(n + a) - lgamma(m + a)

@@ -117,7 +117,7 @@ class Inflection(WordEstimator):
         """Learn from lemmas, each alone or in a pair (lemma, tags), and their forms."""
         for name, least in (("width", 1), ("sample", 1), ("rounds", 0), ("landmarks", 1)):
             check_whole(getattr(self, name), name, least, expected=f"a whole number, {least} or more")
-        check_whole(self.verbose, "verbose", 0, expected="0, or 1 for a line for each part")
+        self._check_settings()
         check_instance(self.vowels, "vowels", str, expected="a string of letters such as 'aeiou'")
         requests = as_requests(X)
         forms = as_forms(y, len(requests))

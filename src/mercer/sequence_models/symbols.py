@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ class SequenceCodec:
             except TypeError as error:
                 wrong = f"{name}[{i}] is {sequence!r:.40}, with a symbol that has no hash"
                 raise TypeError(f"{wrong}; expected strings or numbers") from error
+            if any(isinstance(symbol, float) and isnan(symbol) for symbol in tokens):
+                raise ValueError(f"{name}[{i}] holds nan, which no symbol is equal to; expected strings or numbers")
             found.append(tokens)
         return found
 
