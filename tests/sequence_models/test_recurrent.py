@@ -209,3 +209,14 @@ def test_learning_lowers_the_loss():
 
 def test_many_symbols_have_fewer_passes():
     assert [RecurrentNetworks(epochs=80).passes(n) for n in (10, 6000, 12000, 60000)] == [80, 80, 46, 13]
+
+
+@pytest.mark.parametrize("wrong", [{"units": 5}, {"size": 2}, {"shapes_": [(2, 3)] * 12}])
+def test_saved_weights_must_fit(wrong):
+    words = words_of(*drawn(10, copied))
+    networks = RecurrentNetworks(1, size=3, units=4, hidden=5, epochs=1).fit(words, allowed_in(words), FEATURES)
+    again = RecurrentNetworks.__new__(RecurrentNetworks)
+    again.__setstate__(vars(networks))
+    assert np.array_equal(again.before_hidden([1, 2], 0), networks.before_hidden([1, 2], 0))
+    with pytest.raises(ValueError, match="weights of saved networks do not fit their parameters"):
+        again.__setstate__(vars(networks) | wrong)

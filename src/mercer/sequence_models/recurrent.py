@@ -68,10 +68,7 @@ class RecurrentNetworks(VotingNetworks[Weights]):
         """Return the parts of `fit`, one for each network, which can be done at the same time."""
         self.features_ = features.astype(np.float32)
         d, g, h, (chunks, f), symbols = self.size, self.units, self.hidden, features.shape, len(allowed)
-        self.shapes_ = [
-            *((symbols + 1, d), (chunks + 1, d), (d, 6 * g), (1, 6 * g), (g, 3 * g), (g, 3 * g), (2, g)),
-            *((2 * g, 2 * h), (1, 2 * h), (BACK * d, 2 * h), (chunks + f, h), (1, chunks)),
-        ]
+        self.shapes_ = self._shapes(symbols, chunks, f)
         self.weights_ = np.zeros((self.members, sum(map(np.prod, self.shapes_))), dtype=np.float32)
         for member in range(self.members):
             weights, rng = self._parts(self.weights_[member]), np.random.default_rng((self.seed, member))
@@ -98,7 +95,8 @@ class RecurrentNetworks(VotingNetworks[Weights]):
         found = []
         for member in range(self.members):
             weights = self._parts(self.weights_[member])
-            found.append((states_of(weights, known) @ weights.inward + weights.offsets)[:, mine])
+            states = states_of(weights, weights.vectors[known])  # numpy refuses numbers that are out of range
+            found.append((states @ weights.inward + weights.offsets)[:, mine])
         return np.stack(found)
 
     def table(self, back: int, side: int) -> np.ndarray:
@@ -106,6 +104,21 @@ class RecurrentNetworks(VotingNetworks[Weights]):
         weights, d = self._parts(self.weights_), self.size
         place = weights.histories[:, back * d : (back + 1) * d, side * self.hidden : (side + 1) * self.hidden]
         return weights.chunk_vectors @ place
+
+    def _shapes(self, symbols: int, chunks: int, features: int) -> list[tuple[int, ...]]:
+        d, g, h = self.size, self.units, self.hidden
+        return [
+            *((symbols + 1, d), (chunks + 1, d), (d, 6 * g), (1, 6 * g), (g, 3 * g), (g, 3 * g), (2, g)),
+            *((2 * g, 2 * h), (1, 2 * h), (BACK * d, 2 * h), (chunks + features, h), (1, chunks)),
+        ]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # compiled loops trust these shapes, and a file may hold any
+        self.__dict__.update(state)
+        if "shapes_" in state:
+            shapes, (chunks, features) = [tuple(shape) for shape in self.shapes_], self.features_.shape
+            if shapes != self._shapes(shapes[0][0] - 1, chunks, features) or self.weights_.dtype != np.float32:
+                raise ValueError("the weights of saved networks do not fit their parameters; save the model again")
 
     def _descend(self, member: int, words: Words, allowed: np.ndarray) -> np.ndarray:
         """Let one network go down the slope of the mean of −log p, and return the slope of the last step."""

@@ -312,10 +312,10 @@ def _choose(  # noqa: PLR0913
 
 
 @compiled
-def states_of(weights: Weights, symbols: np.ndarray) -> np.ndarray:
-    """Return what the gated units make of each symbol of a word, from the start and from the end: (symbols, 2 g)."""
-    rows, units = len(symbols), weights.ahead.shape[0]
-    from_input = np.dot(weights.vectors[symbols], weights.gates)
+def states_of(weights: Weights, vectors: np.ndarray) -> np.ndarray:
+    """Return what the gated units make of the vectors of a word, from its start and from its end: (symbols, 2 g)."""
+    rows, units = len(vectors), weights.ahead.shape[0]
+    from_input = np.dot(vectors, weights.gates)
     _add_to_rows(from_input, weights.gate_offsets[0])
     found, starts = np.empty((rows, 2 * units), np.float32), np.arange(rows + 1)
     gates, states = np.empty((rows, 4 * units), np.float32), np.empty((rows, units), np.float32)
