@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LIBRARY = sorted((ROOT / "src" / "mercer").rglob("*.py"))
 EXPERIMENTS = sorted((ROOT / "experiments").rglob("*.py"))
 
-MOST_LINES = 47_600
+MOST_LINES = 47_850
 MOST_ISINSTANCE = 6.0
 """Budgets: lines of the library, and calls of isinstance in 1,000 lines of it."""
 

@@ -38,7 +38,7 @@ class WordParts(Experiment):
     """Errors on training words left out, by the scores that rank the candidates."""
 
     name = "word-parts"
-    title = "Parts of the models of words, on training words left out"
+    title = "Parts of the models of words"
     source = "Not from the papers: by these rows it was settled which scores rank the answers of models of words."
     protocol = (
         "Training words alone. Pronunciation (g2p): six languages with 800 words, five folds. Inflection: four languages with "

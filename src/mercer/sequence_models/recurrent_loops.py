@@ -187,7 +187,7 @@ def run_back(  # noqa: PLR0913
 
 
 class Read(NamedTuple):
-    """What gated units make of a batch: vectors that they see, gates and states from the start, and from the end."""
+    """A batch as gated units read it: vectors that they see, gates and states from the start, and from the end."""
 
     kept: np.ndarray
     seen: np.ndarray
