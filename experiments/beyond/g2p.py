@@ -39,7 +39,7 @@ class Pronunciation(Experiment):
     """Words and phones of the SIGMORPHON 2021 task."""
 
     name = "g2p"
-    title = "Spelling to sound: SIGMORPHON 2021, seven languages"
+    title = "Spelling to sound: SIGMORPHON 2021"
     source = (
         "Not from the papers: the grapheme-to-phoneme task of SIGMORPHON 2021 (words of Wiktionary by way of WikiPron), 800 "
         "training words of six languages and 8000 of Dutch. The published value is the neural baseline of the organisers, an "
