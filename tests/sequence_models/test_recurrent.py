@@ -5,9 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from mercer.sequence_models.gated_units import Words, laid_out
 from mercer.sequence_models.network_loops import OWN
 from mercer.sequence_models.recurrent import RecurrentNetworks
-from mercer.sequence_models.recurrent_loops import BACK, Words, laid_out
+from mercer.sequence_models.recurrent_loops import BACK
 
 rng = np.random.default_rng(0)
 SYMBOLS, CHUNKS = 5, 6

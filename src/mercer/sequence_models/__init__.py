@@ -8,7 +8,8 @@
 | `contexts`, `context_model` | contexts of symbols, and the kernel ridges from contexts to chunks |
 | `recurrent`, `network_model` | recurrent networks that read whole words from both ends, to chunks |
 | `networks` | small networks from rows of symbols to classes |
-| `voting`, `network_loops`, `recurrent_loops` | what networks have in common; their compiled loops |
+| `voting`, `network_loops` | what networks have in common, and their compiled loops |
+| `gated_units`, `recurrent_loops` | compiled loops of recurrent networks |
 | `progress` | `Progress`: lines with the time that is left |
 | `steps` | scores and beam searches of models that read one symbol after another |
 | `word_models` | scores of whole words |

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer.sequence_models.gated_units import Words
 from mercer.sequence_models.inventory import Inventory
 from mercer.sequence_models.recurrent import RecurrentNetworks
-from mercer.sequence_models.recurrent_loops import BACK, Words
+from mercer.sequence_models.recurrent_loops import BACK
 from mercer.sequence_models.steps import NEVER, Reading, beam_by_steps, score_by_steps
 from mercer.sequence_models.symbols import UNKNOWN
 from mercer.sequence_models.voting import Readout

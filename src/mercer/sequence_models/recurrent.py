@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer.sequence_models.gated_units import Words
 from mercer.sequence_models.network_loops import class_features, class_room, options_of
-from mercer.sequence_models.recurrent_loops import BACK, Weights, Words, learn_pass, states_of
+from mercer.sequence_models.recurrent_loops import BACK, Weights, learn_pass, states_of
 from mercer.sequence_models.voting import VotingNetworks, passes
 
 _MANY, _POWER = 6000, 0.8  # symbols from which on there are fewer passes, and how much fewer
